@@ -1,0 +1,71 @@
+"""`repro.yaml`: the one configuration file of a project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from repro_pipeline.bundle.task import Budget
+from repro_pipeline.frozen import Frozen
+from repro_pipeline.sandbox.policy import Limits
+
+CONFIG_NAME = "repro.yaml"
+
+
+class Role(Frozen):
+    """The model that plays a role, by its litellm name."""
+
+    model: str
+    temperature: Annotated[float, Field(ge=0)] = 0.0
+    max_output_tokens: Annotated[int, Field(gt=0)] = 8192
+
+
+class Roles(Frozen):
+    """One model per role; a role without one is not played."""
+
+    reader: Role | None = None
+    planner: Role | None = None
+    coder: Role | None = None
+    judge: Role | None = None
+
+
+class SendToModels(Frozen):
+    """What may leave this machine towards a model."""
+
+    paper: bool = True
+    code: bool = True
+    logs: bool = True
+
+
+class ProjectConfig(Frozen):
+    """The whole of `repro.yaml`. Paths are relative to its folder."""
+
+    schema_: Annotated[Literal[1], Field(alias="schema")] = 1
+    papers: str = "papers"
+    rubric: str = "rubric.yaml"
+    ledger: str = "sqlite:///.repro/ledger.sqlite"
+    """An SQLAlchemy URL; `postgresql+psycopg://…` for PostgreSQL."""
+    store: str = ".repro/store"
+    """An fsspec URL or a folder."""
+    runner: Literal["bubblewrap", "unsafe_local"] = "bubblewrap"
+    """`unsafe_local` runs code without a sandbox: it is recorded and shown in every report."""
+    workers: Annotated[int, Field(ge=1)] | None = None
+    """Runs at the same time; by default one per CPU."""
+    seeds: Annotated[int, Field(ge=1)] = 5
+    """Evaluation seeds per experiment, where the task fixes none."""
+    limits: Limits = Limits()
+    """Of one run."""
+    budget: Budget = Budget()
+    """Of one paper; a task can only lower it."""
+    models: Roles = Roles()
+    send_to_models: SendToModels = SendToModels()
+
+
+def find_project(start: Path) -> Path | None:
+    """The nearest folder at or above `start` that holds `repro.yaml`; None where there is none."""
+    for folder in (start, *start.parents):
+        if (folder / CONFIG_NAME).is_file():
+            return folder
+    return None

@@ -1,0 +1,1 @@
+"""From requirements to a locked, built environment that another machine can rebuild."""

@@ -1,0 +1,59 @@
+"""What is known of runs and experiments: one row each, projected from the ledger."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from repro_pipeline.experiment.spec import ExperimentKind, Purpose, ValueSource
+from repro_pipeline.frozen import Frozen, Sha256, Slug
+from repro_pipeline.status import Reason, Status
+
+
+class Attempt(Frozen):
+    """One execution of a run, whatever its end."""
+
+    run_key: Sha256
+    number: int
+    """From 1; rerun count is the highest number - 1."""
+    experiment: Slug
+    kind: ExperimentKind
+    purpose: Purpose
+    seed: int | None
+    status: Status
+    reason: Reason | None = None
+    exit_code: int | None = None
+    values: dict[str, float] = {}
+    """Value per claim; empty unless the status is ok."""
+    value_source: ValueSource | None = None
+    started_at: datetime
+    seconds: float
+    cpu_seconds: float | None = None
+    peak_memory_bytes: int | None = None
+    log: Sha256 | None = None
+    """The run's whole output in the artifact store."""
+    metrics: Sha256 | None = None
+    """The run's `metrics.json` in the artifact store."""
+    limits: dict[str, str] = {}
+    """Which sandbox limit held how: hard, watched, unavailable."""
+
+
+class Run(Frozen):
+    """Experiment × seed × purpose: its identity, and the attempt that counts."""
+
+    run_key: Sha256
+    experiment: Slug
+    kind: ExperimentKind
+    purpose: Purpose
+    seed: int | None
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def counted(self) -> Attempt:
+        """The attempt that counts: the first that is ok, else the latest."""
+        ok = [attempt for attempt in self.attempts if attempt.status is Status.OK]
+        return ok[0] if ok else self.attempts[-1]
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Value per claim of the attempt that counts; empty where none is ok."""
+        return self.counted.values

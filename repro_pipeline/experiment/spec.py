@@ -1,0 +1,151 @@
+"""`experiment.yaml`, `metrics.json` and the run key: the contract between a submission and its runs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from repro_pipeline.claims.model import ClaimId
+from repro_pipeline.frozen import Frozen, Sha256, Slug, digest
+from repro_pipeline.quantities import Seconds
+
+
+class ExperimentKind(StrEnum):
+    """What an experiment is for."""
+
+    BASELINE = "baseline"
+    ABLATION = "ablation"
+    SENSITIVITY = "sensitivity"
+    COMPARISON = "comparison"
+    PROBE = "probe"
+
+
+class Purpose(StrEnum):
+    """Why a run is made; a part of its identity."""
+
+    DEV = "dev"
+    EVAL = "eval"
+    PARITY = "parity"
+    PROBE = "probe"
+    SWEEP = "sweep"
+
+
+class ExperimentEntry(Frozen):
+    """One experiment: a configuration file, or the change of one factor `of` another experiment."""
+
+    id: Slug
+    kind: ExperimentKind = ExperimentKind.BASELINE
+    claims: Annotated[tuple[ClaimId, ...], Field(min_length=1)]
+    config: str | None = None
+    of: Slug | None = None
+    change: Annotated[dict[str, Any], Field(min_length=1)] | None = None
+    assumption: Slug | None = None
+    """The assumption whose alternative a sensitivity experiment runs with."""
+    timeout: Seconds = 3600.0
+
+    @model_validator(mode="after")
+    def _config_or_change(self) -> ExperimentEntry:
+        if (self.config is None) == (self.of is None):
+            raise ValueError(f"{self.id}: needs either `config` or `of` with `change`")
+        if (self.of is None) != (self.change is None):
+            raise ValueError(f"{self.id}: `of` and `change` go together")
+        if self.kind in {ExperimentKind.ABLATION, ExperimentKind.SENSITIVITY}:
+            if self.change is None:
+                raise ValueError(f"{self.id}: a {self.kind} needs `of` and `change`")
+            if len(self.change) != 1:
+                raise ValueError(
+                    f"{self.id}: a {self.kind} changes one factor, not {', '.join(self.change)}"
+                )
+        if self.assumption and self.kind is not ExperimentKind.SENSITIVITY:
+            raise ValueError(f"{self.id}: `assumption` belongs to `kind: sensitivity`")
+        return self
+
+
+class SampleSpec(Frozen):
+    """What the small first run changes in each configuration."""
+
+    config: dict[str, Any] = {}
+
+
+class ExperimentSpec(Frozen):
+    """The whole of `experiment.yaml`."""
+
+    schema_: Annotated[Literal[1], Field(alias="schema")] = 1
+    entry: Annotated[tuple[str, ...], Field(min_length=1)]
+    experiments: Annotated[tuple[ExperimentEntry, ...], Field(min_length=1)]
+    sample: SampleSpec = SampleSpec()
+
+    @model_validator(mode="after")
+    def _refers_to_itself(self) -> ExperimentSpec:
+        by_id = {entry.id: entry for entry in self.experiments}
+        if len(by_id) != len(self.experiments):
+            raise ValueError("experiments: the same id stands twice")
+        for entry in self.experiments:
+            if entry.of is None:
+                continue
+            base = by_id.get(entry.of)
+            if base is None:
+                raise ValueError(
+                    f"{entry.id}: `of` names '{entry.of}', which is not among: {', '.join(by_id)}"
+                )
+            if base.config is None:
+                raise ValueError(f"{entry.id}: `of` must name an experiment with a `config`")
+        return self
+
+
+class Experiment(Frozen):
+    """An experiment with its configuration resolved: what is run for each seed."""
+
+    id: Slug
+    kind: ExperimentKind
+    claims: tuple[ClaimId, ...]
+    config: dict[str, Any]
+    of: Slug | None = None
+    change: dict[str, Any] | None = None
+    assumption: Slug | None = None
+    timeout: Seconds
+
+
+class RunIdentity(Frozen):
+    """What makes two runs the same run; its digest is the run key."""
+
+    code_tree: Sha256
+    command: tuple[str, ...]
+    config: dict[str, Any]
+    seed: int | None
+    """None for code that takes no seed."""
+    environment: Sha256
+    """Digest of the lock, or of the image."""
+    data_manifest: Sha256
+    purpose: Purpose
+    repeat: int = 0
+    """Sweep number, or the number of a deliberate repetition."""
+
+    @property
+    def run_key(self) -> str:
+        """The identity of the run."""
+        return digest(self)
+
+
+class MetricValue(Frozen):
+    """One value that a run reports for a claim, in the claim's unit."""
+
+    claim: ClaimId
+    value: float
+
+
+class MetricsFile(Frozen):
+    """The whole of `metrics.json`."""
+
+    metrics: tuple[MetricValue, ...]
+    notes: str = ""
+
+
+class ValueSource(StrEnum):
+    """Where a value of a run comes from, shown beside every verdict."""
+
+    RECOMPUTED = "recomputed"
+    PARSED = "parsed"
+    SELF_REPORTED = "self_reported"

@@ -1,0 +1,269 @@
+"""Every kind of event that the ledger holds: its payload, and the key that makes it idempotent.
+
+A reader can learn the whole audit trail from this module. An event is appended once per `key` and
+chain: appending the same key again returns the event that stands. Events of a paper form its chain;
+events that belong to none (rubric versions, sweeps) form the chain `_project`.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, TypeAdapter
+
+from repro_pipeline.experiment.model import Attempt
+from repro_pipeline.experiment.spec import ExperimentKind, Purpose
+from repro_pipeline.frozen import Frozen, Sha256, Slug, digest
+from repro_pipeline.lineage.model import Assumption
+from repro_pipeline.status import Reason, Status
+
+PROJECT_CHAIN = "_project"
+SCHEMA = 1
+
+
+class Payload(Frozen):
+    """What an event says. `key` identifies it within its chain."""
+
+    version: ClassVar[int] = SCHEMA
+
+    @property
+    def key(self) -> str:
+        """The idempotency key."""
+        raise TypeError(f"{type(self).__name__} has no key")
+
+
+class BundleSeen(Payload):
+    """A paper's folder was added, or its content changed."""
+
+    kind: Literal["bundle_seen"] = "bundle_seen"
+    path: str
+    content: Sha256
+    files: int
+
+    @property
+    def key(self) -> str:
+        """Once per content."""
+        return f"bundle:{self.content}"
+
+
+class StageFinished(Payload):
+    """A stage ended, and left its output in the artifact store."""
+
+    kind: Literal["stage_finished"] = "stage_finished"
+    stage: str
+    inputs: Sha256
+    """Digest of the code version, the upstream outputs and the settings that the stage used."""
+    status: Status
+    reason: Reason | None = None
+    output: Sha256 | None = None
+    code_version: str
+    launch: str
+    """The Dagster run that it happened in."""
+    seconds: float
+
+    @property
+    def key(self) -> str:
+        """Once per stage and launch: a retry within a launch writes one more only if it differs."""
+        return f"stage:{self.stage}:{self.launch}:{self.inputs}:{self.status}"
+
+
+class AssumptionRecorded(Payload):
+    """An assumption was written down, or written anew with another value."""
+
+    kind: Literal["assumption_recorded"] = "assumption_recorded"
+    assumption: Assumption
+
+    @property
+    def key(self) -> str:
+        """Once per content."""
+        return f"assumption:{self.assumption.id}:{digest(self.assumption)}"
+
+
+class EnvironmentBuilt(Payload):
+    """An environment was built from its lock."""
+
+    kind: Literal["environment_built"] = "environment_built"
+    lock: Sha256
+    fingerprint: Sha256
+
+    @property
+    def key(self) -> str:
+        """Once per lock and host."""
+        return f"environment:{self.lock}:{self.fingerprint}"
+
+
+class ImplementationFrozen(Payload):
+    """The code that will be scored was frozen: from here on its claims and its hash are fixed."""
+
+    kind: Literal["implementation_frozen"] = "implementation_frozen"
+    code_tree: Sha256
+    mode: Literal["code", "agent"]
+    claims: Sha256
+    """Digest of the claims as frozen before the implementation."""
+
+    @property
+    def key(self) -> str:
+        """Once per tree and claims."""
+        return f"implementation:{self.code_tree}:{self.claims}"
+
+
+class AttemptStarted(Payload):
+    """An attempt at a run began. One without an end was killed with its worker."""
+
+    kind: Literal["attempt_started"] = "attempt_started"
+    run_key: Sha256
+    number: int
+    experiment: Slug
+    experiment_kind: ExperimentKind
+    purpose: Purpose
+    seed: int | None
+    code_tree: Sha256
+    environment: Sha256
+    data_manifest: Sha256
+    command: tuple[str, ...]
+    config: dict[str, Any]
+    runner: str
+    started_at: datetime
+
+    @property
+    def key(self) -> str:
+        """Once per run and number."""
+        return f"attempt-start:{self.run_key}:{self.number}"
+
+
+class AttemptFinished(Payload):
+    """An attempt ended, well or badly."""
+
+    kind: Literal["attempt_finished"] = "attempt_finished"
+    attempt: Attempt
+
+    @property
+    def key(self) -> str:
+        """Once per run and number."""
+        return f"attempt-end:{self.attempt.run_key}:{self.attempt.number}"
+
+
+class WarningRecorded(Payload):
+    """Something was done in a weaker way than asked for, or a person should look at it."""
+
+    kind: Literal["warning_recorded"] = "warning_recorded"
+    code: str
+    sentence: str
+    stage: str | None = None
+
+    @property
+    def key(self) -> str:
+        """Once per sentence."""
+        return f"warning:{self.code}:{self.stage}:{self.sentence}"
+
+
+class RubricSeen(Payload):
+    """A rubric with new content was observed (project chain)."""
+
+    kind: Literal["rubric_seen"] = "rubric_seen"
+    rubric: Sha256
+    """Its file's digest, and its address in the artifact store."""
+
+    @property
+    def key(self) -> str:
+        """Once per content."""
+        return f"rubric:{self.rubric}"
+
+
+class Scored(Payload):
+    """A paper was scored under a rubric."""
+
+    kind: Literal["scored"] = "scored"
+    rubric: Sha256
+    evidence: Sha256
+    """Digest of the experiment ledger that was scored."""
+    scores: Sha256
+    """The scores in the artifact store."""
+    overall: str
+    headline: str
+
+    @property
+    def key(self) -> str:
+        """Once per rubric, evidence and result."""
+        return f"scored:{self.rubric}:{self.evidence}:{self.scores}"
+
+
+class ReviewSampled(Payload):
+    """A claim was drawn for review by a person."""
+
+    kind: Literal["review_sampled"] = "review_sampled"
+    claim: str
+    scores: Sha256
+    rate: float
+    why: str
+
+    @property
+    def key(self) -> str:
+        """Once per claim and scores."""
+        return f"review-sample:{self.claim}:{self.scores}"
+
+
+class ReviewDecided(Payload):
+    """A person decided on a sampled claim."""
+
+    kind: Literal["review_decided"] = "review_decided"
+    claim: str
+    scores: Sha256
+    reviewer: str
+    decision: Literal["confirmed", "overturned", "unclear"]
+    reason: str
+
+    @property
+    def key(self) -> str:
+        """Once per claim, scores and reviewer."""
+        return f"review:{self.claim}:{self.scores}:{self.reviewer}"
+
+
+AnyPayload = Annotated[
+    BundleSeen
+    | StageFinished
+    | AssumptionRecorded
+    | EnvironmentBuilt
+    | ImplementationFrozen
+    | AttemptStarted
+    | AttemptFinished
+    | WarningRecorded
+    | RubricSeen
+    | Scored
+    | ReviewSampled
+    | ReviewDecided,
+    Field(discriminator="kind"),
+]
+PAYLOAD: TypeAdapter[AnyPayload] = TypeAdapter(AnyPayload)
+
+
+class Event(Frozen):
+    """One link of a chain. `hash` covers every other field."""
+
+    chain: str
+    seq: int
+    """From 1 in each chain."""
+    kind: str
+    key: str
+    at: datetime
+    """UTC, by the appender's clock: it orders nothing; `seq` does."""
+    actor: str
+    """`human:<name>`, `model:<name>` or `code:<package version>`."""
+    schema_version: int
+    payload: dict[str, Any]
+    prev: Sha256
+    hash: Sha256
+
+    @property
+    def content(self) -> Payload:
+        """The payload as its model."""
+        return PAYLOAD.validate_python(self.payload)
+
+
+class Head(Frozen):
+    """Where a chain ends; printed outside, it is an anchor."""
+
+    chain: str
+    seq: int
+    hash: Sha256

@@ -1,0 +1,1 @@
+"""What the paper leaves unsaid, and what the works that it builds upon say about it."""

@@ -1,0 +1,83 @@
+"""Assumptions and their sources; references ranked by how much the paper rests on them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from repro_pipeline.claims.model import ClaimId
+from repro_pipeline.frozen import Frozen, Slug
+
+
+class Influence(StrEnum):
+    """How far an assumption is expected to move the claims."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+class AssumptionSource(Frozen):
+    """Where an assumption comes from, in the order of trust of the design."""
+
+    kind: Literal[
+        "paper", "reference", "reference_code", "framework_default", "convention", "model", "human"
+    ]
+    reference: str | None = None
+    """The key of the reference in the bibliography."""
+    file: str | None = None
+    """In the bundle's `references/`, or commit:file of a code reference."""
+    line: int | None = None
+    quote: str | None = None
+    """The words that say it; they must stand in the file."""
+    note: str | None = None
+
+
+class AssumptionGiven(Frozen):
+    """An assumption as a person, lineage or a model proposes it."""
+
+    id: Slug
+    topic: str
+    statement: str
+    value: str | int | float | bool | None = None
+    alternatives: tuple[str | int | float | bool, ...] = ()
+    source: AssumptionSource
+    influence: Influence = Influence.MEDIUM
+    claims: tuple[ClaimId, ...] = ()
+    """The claims that it may move; empty: all."""
+    sensitivity: str | None = None
+    """The experiment that runs with an alternative."""
+
+
+class Assumption(AssumptionGiven):
+    """An assumption in the ledger."""
+
+    proposed_by: str
+    source_found: bool | None = None
+    """Whether the quote stands in the named file; None where the source names no file."""
+
+
+class RankedReference(Frozen):
+    """A cited work, and why it matters for reproducing this paper."""
+
+    key: str
+    title: str | None
+    score: float
+    reasons: tuple[str, ...]
+    local_file: str | None = None
+    """The file of the bundle's `references/` that holds it."""
+
+
+class Lineage(Frozen):
+    """The references by rank, and what of them could be read."""
+
+    ranked: tuple[RankedReference, ...]
+    unread: tuple[str, ...] = ()
+    """Keys of highly ranked references for which no text was at hand."""
+
+
+class AssumptionLedger(Frozen):
+    """The assumptions as they stood before anything was implemented."""
+
+    assumptions: tuple[Assumption, ...]
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""Read a paper, whatever its format, into one exact document."""

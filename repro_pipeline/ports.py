@@ -1,0 +1,90 @@
+"""What the domain asks of the outside: one Protocol a need, one adapter a file in `resources/`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Protocol
+
+from repro_pipeline.ledger.events import Event, Head, Payload
+from repro_pipeline.paper.model import Paper
+from repro_pipeline.sandbox.policy import Enforcement, RunOutcome, SandboxPolicy
+
+
+class Ledger(Protocol):
+    """The append-only event log."""
+
+    def append(self, chain: str, payload: Payload, *, actor: str) -> Event:
+        """Append once per key: a key that stands already returns its event and writes nothing."""
+
+    def events(self, chain: str, *, kinds: Collection[str] = (), after: int = 0) -> Iterator[Event]:
+        """The events of a chain in order, of the given kinds (all by default)."""
+
+    def chains(self) -> tuple[str, ...]:
+        """The names of all chains."""
+
+    def head(self, chain: str) -> Head | None:
+        """Where the chain ends; None for an empty chain."""
+
+
+class ArtifactStore(Protocol):
+    """Bytes by their SHA-256. What is read is checked against its name (IntegrityError)."""
+
+    def put(self, content: bytes) -> str:
+        """Store bytes; return their digest."""
+
+    def put_file(self, path: Path) -> str:
+        """Store a file without loading it whole; return its digest."""
+
+    def put_tree(self, folder: Path) -> str:
+        """Store a folder's files (not links that leave it); return the digest of its listing."""
+
+    def get(self, digest: str) -> bytes:
+        """The bytes of that digest. Raises IntegrityError when missing or altered."""
+
+    def open(self, digest: str) -> IO[bytes]:
+        """The bytes as a stream, checked as it is read to its end."""
+
+    def get_tree(self, digest: str, target: Path) -> None:
+        """Write a stored folder to `target`, which must not exist."""
+
+    def __contains__(self, digest: str) -> bool:
+        """Whether the bytes are there."""
+
+
+class Runner(Protocol):
+    """Runs one command under a policy, to its end."""
+
+    name: str
+
+    def enforcement(self) -> dict[str, Enforcement]:
+        """What this runner enforces on this host. Raises SandboxUnavailable where it cannot run."""
+
+    def run(
+        self,
+        command: Sequence[str],
+        policy: SandboxPolicy,
+        *,
+        workdir: Path,
+        out: Path,
+        log: Path,
+        on_output: Callable[[bytes], None] | None = None,
+    ) -> RunOutcome:
+        """Run `command` in the writable copy `workdir`, with the writable folder `out`.
+
+        Both are seen inside at `/work` and `/out`. All output goes to the file `log`, whole.
+        """
+
+
+class PaperReader(Protocol):
+    """Reads one source format."""
+
+    def __call__(self, path: Path) -> Paper:
+        """Read the paper. Raises PaperError."""
+
+
+class ChatModel(Protocol):
+    """A language model."""
+
+    def complete(self, role: str, messages: Sequence[dict[str, str]]) -> str:
+        """The answer to a conversation."""

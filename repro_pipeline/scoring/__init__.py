@@ -1,0 +1,1 @@
+"""Judge the evidence: a rubric, one module per dimension, verdicts, integrity, anomalies, review."""

@@ -1,0 +1,182 @@
+"""What scoring reads (the evidence) and what it says (verdicts, dimensions, review sample)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from repro_pipeline.claims.model import ReportedClaims
+from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
+from repro_pipeline.experiment.model import Run
+from repro_pipeline.experiment.spec import Experiment, ValueSource
+from repro_pipeline.frozen import Frozen, Sha256
+from repro_pipeline.status import Outcome, Reason, Sign, Verdict
+
+
+class Probe(Frozen):
+    """The result of one integrity probe; thresholds are the rubric's, not the probe's."""
+
+    id: str
+    applies: bool
+    sentence: str
+    evidence: dict[str, float | str | bool | None] = {}
+    claims: tuple[str, ...] = ()
+
+
+class IntegrityEvidence(Frozen):
+    """What costs runs or model calls, gathered once and kept: the rubric only judges it."""
+
+    parity: tuple[Run, ...] = ()
+    """Repetitions of evaluation runs with the same seed, purpose `parity`."""
+    probes: tuple[Probe, ...] = ()
+
+
+class Evidence(Frozen):
+    """All that is scored: projected from the ledger, independent of any rubric."""
+
+    paper: str
+    mode: Literal["code", "agent"]
+    claims: ReportedClaims
+    experiments: tuple[Experiment, ...]
+    runs: tuple[Run, ...]
+    """Every run of the frozen code, failed ones included; purposes eval and sweep."""
+    seeds: tuple[int, ...]
+    """The seeds that evaluation was to use; empty for unseeded code."""
+    environment: BuiltEnvironment | None
+    data: DataManifest
+    integrity: IntegrityEvidence
+    code_tree: Sha256 | None
+    runner: str
+    failures: tuple[Reason, ...] = ()
+    """Why a stage before the experiments failed, where one did."""
+
+
+class ClaimVerdict(Frozen):
+    """What is known of one claim, with the numbers that say so. All values in the claim's unit."""
+
+    claim: str
+    verdict: Verdict
+    reason: str
+    """The verdict's reason in a sentence."""
+    reported: float | None
+    n: int
+    """Evaluation seeds whose run gave a value."""
+    planned: int
+    """Evaluation seeds that should have."""
+    value: float | None
+    """The claim's statistic over the seeds' values."""
+    mean: float | None
+    sd: float | None
+    """Sample standard deviation over seeds; None for n < 2."""
+    interval90: tuple[float, float] | None
+    interval95: tuple[float, float] | None
+    prediction95: tuple[float, float] | None
+    """CORE-Bench: mean ± t(n-1) sd sqrt(1 + 1/n)."""
+    relative_error: float | None
+    """|value - reported| / max(|reported|, eps)."""
+    within_threshold: bool | None
+    """The point rule: relative error at most the threshold."""
+    agrees_at_printed_precision: bool
+    deterministic: bool
+    """All seeds gave the same bits."""
+    better_than_reported: bool
+    seeds_to_decide: int | None
+    """How many seeds in all would decide an inconclusive verdict; None where no number would."""
+    seconds_to_decide: float | None
+    """What the seeds still missing would cost, by the runs' own time."""
+    unit_error: float | None = None
+    """A factor (100, 1000, 1/100, …) that would explain the difference."""
+    source: ValueSource | None
+    values: dict[str, float]
+    """Value per seed."""
+
+
+class PairResult(Frozen):
+    """An ablation or comparison: what the paper asserts, and what the runs say."""
+
+    pair: str
+    kind: Literal["ablation", "comparison"]
+    sign: Sign
+    reason: str
+    expected_difference: float | None
+    difference: float | None
+    """Mean over seeds of variant - full, paired by seed."""
+    interval95: tuple[float, float] | None
+    n: int
+    differences: dict[str, float]
+    """Difference per seed: the raw values are kept."""
+
+
+class Check(Frozen):
+    """One check of a dimension."""
+
+    id: str
+    outcome: Outcome
+    sentence: str
+    """What was checked, what was found, against which threshold."""
+
+
+class DimensionScore(Frozen):
+    """One dimension: what its checks make of it, and what would change it."""
+
+    id: Literal["environment_parity", "metric_parity", "ablation_faithful", "no_leakage"]
+    outcome: Outcome
+    critical: bool
+    value: float | None
+    """The number held against the threshold, where there is one."""
+    threshold: float | None
+    sentence: str
+    checks: tuple[Check, ...]
+
+
+class IntegrityStatus(StrEnum):
+    """Whether the values can be believed."""
+
+    CLEAN = "clean"
+    UNVERIFIED = "unverified"
+    SUSPECT = "suspect"
+    VIOLATION = "violation"
+
+
+class Finding(Frozen):
+    """One thing that integrity or anomaly rules noticed."""
+
+    kind: str
+    evidence: str
+    severity: Literal["info", "unverified", "suspect", "violation"]
+    claims: tuple[str, ...] = ()
+
+
+class Scores(Frozen):
+    """All that a rubric makes of the evidence."""
+
+    paper: str
+    mode: Literal["code", "agent"]
+    rubric: Sha256
+    evidence: Sha256
+    overall: Outcome
+    headline: str
+    """One sentence: reproduced / all claims, and what stands in the way."""
+    verdicts: tuple[ClaimVerdict, ...]
+    pairs: tuple[PairResult, ...]
+    dimensions: tuple[DimensionScore, ...]
+    integrity: IntegrityStatus
+    findings: tuple[Finding, ...]
+    score: float | None
+    """Weighted share of passed dimensions among those that apply; never the verdict."""
+
+
+class ReviewItem(Frozen):
+    """A claim that was drawn for review."""
+
+    claim: str
+    rate: float
+    why: str
+
+
+class ReviewQueue(Frozen):
+    """The claims that a person should look at, drawn by the rubric's seed."""
+
+    items: tuple[ReviewItem, ...]
+    sampled_from: int
+    seed: int

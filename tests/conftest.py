@@ -1,0 +1,19 @@
+"""Fixtures that every suite shares."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The folder of real papers with right values; tests that need it skip where it is absent."""
+    folder = Path(os.environ.get("REPRO_CORPUS", ROOT.parent / "shared" / "corpus"))
+    if not folder.is_dir():
+        pytest.skip(f"no corpus of real papers at {folder} (set REPRO_CORPUS)")
+    return folder
