@@ -26,6 +26,7 @@ class Payload(Frozen):
     """What an event says. `key` identifies it within its chain."""
 
     version: ClassVar[int] = SCHEMA
+    kind: str
 
     @property
     def key(self) -> str:
@@ -155,7 +156,7 @@ class WarningRecorded(Payload):
     @property
     def key(self) -> str:
         """Once per sentence."""
-        return f"warning:{self.code}:{self.stage}:{self.sentence}"
+        return f"warning:{self.code}:{self.stage}:{digest(self.sentence)}"
 
 
 class RubricSeen(Payload):

@@ -1,0 +1,362 @@
+"""The ledger in a SQL database: SQLite in WAL mode by default, PostgreSQL by URL.
+
+An acknowledged append is on disk (SQLite `synchronous=FULL`, PostgreSQL `synchronous_commit=on`).
+Writers of one chain wait for one another (SQLite: of one database), so that each links to the head
+that the one before it left. Readers never wait.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import weakref
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.engine import URL, Connection, Engine
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+
+from repro_pipeline.errors import IntegrityError, LedgerError
+from repro_pipeline.frozen import canonical_json
+from repro_pipeline.ledger.chain import link, start, time_text
+from repro_pipeline.ledger.events import Event, Head, Payload
+
+PAGE = 1000
+"""Events read at a time: no read transaction stays open while a caller works."""
+BUSY_SECONDS = 60.0
+"""How long a SQLite writer waits for the others before it gives up."""
+
+EVENTS = sa.Table(
+    "events",
+    sa.MetaData(),
+    sa.Column("chain", sa.Text, primary_key=True),
+    sa.Column("seq", sa.Integer, primary_key=True),
+    sa.Column("kind", sa.Text),
+    sa.Column("key", sa.Text),
+    sa.Column("at", sa.Text),
+    sa.Column("actor", sa.Text),
+    sa.Column("schema_version", sa.Integer),
+    sa.Column("payload", sa.Text),
+    sa.Column("prev", sa.Text),
+    sa.Column("hash", sa.Text),
+)
+
+_COLUMNS = """
+    chain TEXT NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL,
+    at TEXT NOT NULL, actor TEXT NOT NULL, schema_version INTEGER NOT NULL,
+    payload TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL,
+    PRIMARY KEY (chain, seq), UNIQUE (chain, key)
+"""
+MIGRATIONS: tuple[dict[str, tuple[str, ...]], ...] = (
+    {
+        # WITHOUT ROWID keeps the events of a chain beside one another, however many others there
+        # are. The triggers guard against slips; what proves an alteration is the hash chain.
+        "sqlite": (
+            f"CREATE TABLE events ({_COLUMNS}) STRICT, WITHOUT ROWID",
+            "CREATE TRIGGER events_no_update BEFORE UPDATE ON events "
+            "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END",
+            "CREATE TRIGGER events_no_delete BEFORE DELETE ON events "
+            "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END",
+        ),
+        "postgresql": (
+            f"CREATE TABLE events ({_COLUMNS})",
+            "CREATE FUNCTION events_refuse() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RAISE EXCEPTION 'the ledger is append-only'; END $$",
+            "CREATE TRIGGER events_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON events "
+            "FOR EACH STATEMENT EXECUTE FUNCTION events_refuse()",
+        ),
+    },
+)
+"""The statements that lead from version n to n + 1 of the tables, by dialect. Only ever added to."""
+
+# The distinct chains by one index step each, not by reading every event.
+_CHAINS = sa.text(
+    "WITH RECURSIVE names(chain) AS (SELECT MIN(chain) FROM events UNION ALL "
+    "SELECT (SELECT MIN(chain) FROM events WHERE chain > names.chain) FROM names "
+    "WHERE names.chain IS NOT NULL) SELECT chain FROM names WHERE chain IS NOT NULL"
+)
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+class SqlLedger:
+    """`ports.Ledger` over SQLAlchemy. The file or the tables are made where there are none.
+
+    `url` is `sqlite:////absolute/path` or `postgresql://…`. Raises LedgerError.
+    """
+
+    def __init__(self, url: str, *, clock: Callable[[], datetime] = now) -> None:
+        self._url = _parse(url)
+        self._clock = clock
+        self._engine = _engine(self._url)
+        # A connection must not be used on both sides of a fork.
+        dispose = weakref.WeakMethod(self._engine.dispose)
+        os.register_at_fork(after_in_child=lambda: (call := dispose()) and call(close=False))
+        self._migrate()
+
+    def append(self, chain: str, payload: Payload, *, actor: str) -> Event:
+        """Append once per key: a key that stands already returns its event and writes nothing."""
+        with self._writing() as connection:
+            if connection.dialect.name == "postgresql":
+                _lock(connection, chain)
+            same = EVENTS.select().where(EVENTS.c.chain == chain, EVENTS.c.key == payload.key)
+            if standing := connection.execute(same).one_or_none():
+                return self._event(standing)
+            head = _head(connection, chain) or start(chain)
+            event = link(head, payload, at=self._clock(), actor=actor)
+            row = event.model_dump(exclude={"at", "payload"}) | {
+                "at": time_text(event.at),
+                "payload": canonical_json(event.payload).decode(),
+            }
+            connection.execute(EVENTS.insert(), row)
+        return event
+
+    def events(self, chain: str, *, kinds: Collection[str] = (), after: int = 0) -> Iterator[Event]:
+        """The events of a chain in order, of the given kinds (all by default).
+
+        Raises IntegrityError at a row that holds no event.
+        """
+        return map(self._event, self._rows(chain, kinds, after))
+
+    def stored(self, chain: str) -> Iterator[Event]:
+        """The rows of a chain as they stand, damaged or not: what `verify_chain` takes.
+
+        A row that holds no event, or not in its one spelling, comes with the payload
+        `{"unreadable": …}`, so that its hash cannot be right.
+        """
+        for row in self._rows(chain, (), None):
+            try:
+                yield _exact(row)
+            except ValueError:
+                yield _unreadable(row)
+
+    def chains(self) -> tuple[str, ...]:
+        """The names of all chains."""
+        with self._reading() as connection:
+            return tuple(connection.execute(_CHAINS).scalars())
+
+    def head(self, chain: str) -> Head | None:
+        """Where the chain ends; None for an empty chain."""
+        with self._reading() as connection:
+            return _head(connection, chain)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._engine.dispose()
+
+    def _rows(self, chain: str, kinds: Collection[str], after: int | None) -> Iterator[sa.Row]:
+        query = EVENTS.select().where(EVENTS.c.chain == chain).order_by(EVENTS.c.seq).limit(PAGE)
+        if kinds:
+            query = query.where(EVENTS.c.kind.in_(sorted(kinds)))
+        while True:
+            page_query = query if after is None else query.where(EVENTS.c.seq > after)
+            with self._reading() as connection:
+                page = connection.execute(page_query).all()
+            yield from page
+            if len(page) < PAGE:
+                return
+            after = page[-1].seq
+
+    def _event(self, row: sa.Row) -> Event:
+        try:
+            return _read(row)
+        except ValueError as error:
+            raise IntegrityError(
+                f"event {row.seq} of chain '{row.chain}' cannot be read: the ledger was altered",
+                where=_name(self._url),
+                hint="Run `repro ledger verify` to see what was.",
+            ) from error
+
+    def _migrate(self) -> None:
+        with self._reading() as connection:
+            version = _version(connection)
+        if version > len(MIGRATIONS):
+            raise LedgerError(
+                f"the ledger has version {version}, this program knows up to {len(MIGRATIONS)}",
+                where=_name(self._url),
+                hint="Update repro-pipeline.",
+            )
+        if version == len(MIGRATIONS):
+            return
+        if self._url.get_backend_name() == "sqlite":
+            self._use_wal()
+        with self._writing() as connection:
+            if connection.dialect.name == "postgresql":
+                _lock(connection, "")
+            dialect = connection.dialect.name
+            if (version := _version(connection)) == 0:
+                connection.exec_driver_sql(
+                    "CREATE TABLE IF NOT EXISTS ledger_version (version INTEGER PRIMARY KEY)"
+                )
+            for number, statements in enumerate(MIGRATIONS[version:], start=version + 1):
+                for statement in statements[dialect]:
+                    connection.exec_driver_sql(statement)
+                connection.exec_driver_sql(f"INSERT INTO ledger_version VALUES ({number})")
+
+    def _use_wal(self) -> None:
+        with self._reading() as connection:
+            connection.exec_driver_sql("ROLLBACK")  # the mode cannot change in a transaction
+            mode = connection.exec_driver_sql("PRAGMA journal_mode = WAL").scalar_one()
+            connection.exec_driver_sql("BEGIN")
+        if mode != "wal":
+            raise LedgerError(
+                "this file system does not support SQLite's write-ahead log",
+                where=_name(self._url),
+                hint="Put the ledger on a local disk, or use PostgreSQL.",
+            )
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with _explained(self._url), self._engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        writer = self._engine.execution_options(writes=True)
+        with _explained(self._url), writer.begin() as connection:
+            yield connection
+
+
+def _parse(text: str) -> URL:
+    try:
+        url = sa.make_url(text)
+    except ArgumentError as error:
+        raise LedgerError(
+            "the ledger's URL is not a database URL",
+            hint="Write sqlite:///FILE or postgresql://USER@HOST/DATABASE.",
+        ) from error
+    backend = url.get_backend_name()
+    if backend not in {"sqlite", "postgresql"}:
+        raise LedgerError(
+            f"the ledger cannot live in '{backend}'",
+            where=_name(url),
+            hint="Use sqlite or postgresql.",
+        )
+    if backend == "postgresql":
+        return url.set(drivername="postgresql+psycopg") if url.drivername == backend else url
+    if url.database in {None, "", ":memory:"}:
+        raise LedgerError("a ledger in memory keeps nothing", hint="Name a file: sqlite:///FILE.")
+    folder = Path(url.database.removeprefix("file:")).parent
+    if not folder.is_dir():
+        raise LedgerError(
+            f"the ledger's folder {folder} does not exist",
+            where=_name(url),
+            hint="Make the folder, or correct the URL.",
+        )
+    return url
+
+
+def _engine(url: URL) -> Engine:
+    sqlite = url.get_backend_name() == "sqlite"
+    try:
+        engine = sa.create_engine(
+            url,
+            pool_pre_ping=not sqlite,
+            connect_args={"timeout": BUSY_SECONDS} if sqlite else {},
+        )
+    except (ImportError, NoSuchModuleError) as error:
+        raise LedgerError(
+            f"no driver for '{url.drivername}' is installed",
+            where=_name(url),
+            hint="Run `pip install 'repro-pipeline[postgres]'`.",
+        ) from error
+    if sqlite:
+        sa.event.listen(engine, "connect", _durable_sqlite)
+        sa.event.listen(engine, "begin", _begin_sqlite)
+    else:
+        sa.event.listen(engine, "connect", _durable_postgresql)
+    return engine
+
+
+def _durable_sqlite(connection: object, _record: object) -> None:
+    connection.isolation_level = None  # transactions begin in _begin_sqlite, not in the driver
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A writer takes the lock before it reads the head.
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _durable_postgresql(connection: object, _record: object) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET synchronous_commit TO on")
+    connection.commit()
+
+
+def _lock(connection: Connection, chain: str) -> None:
+    """Hold the chain until the transaction ends; two names with one hash only wait for longer."""
+    connection.execute(
+        sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"),
+        {"name": f"repro-ledger:{chain}"},
+    )
+
+
+def _version(connection: Connection) -> int:
+    if not sa.inspect(connection).has_table("ledger_version"):
+        return 0
+    return connection.exec_driver_sql("SELECT MAX(version) FROM ledger_version").scalar() or 0
+
+
+def _head(connection: Connection, chain: str) -> Head | None:
+    query = sa.select(EVENTS.c.seq, EVENTS.c.hash).where(EVENTS.c.chain == chain)
+    last = connection.execute(query.order_by(EVENTS.c.seq.desc()).limit(1)).one_or_none()
+    return Head(chain=chain, seq=last.seq, hash=last.hash) if last else None
+
+
+def _read(row: sa.Row) -> Event:
+    """The event in a row. Raises ValueError."""
+    return Event(**{**row._mapping, "payload": json.loads(row.payload)})
+
+
+def _exact(row: sa.Row) -> Event:
+    """The event in a row that spells it as it was appended. Raises ValueError."""
+    event = _read(row)
+    if time_text(event.at) != row.at or canonical_json(event.payload).decode() != row.payload:
+        raise ValueError("not in its one spelling")
+    return event
+
+
+def _unreadable(row: sa.Row) -> Event:
+    raw = {name: str(value) for name, value in row._mapping.items()}
+    epoch = datetime.fromtimestamp(0, UTC)
+    return Event.model_construct(**{**row._mapping, "at": epoch, "payload": {"unreadable": raw}})
+
+
+def _name(url: URL) -> str:
+    if url.get_backend_name() == "sqlite":
+        return str(url.database)
+    return url.render_as_string(hide_password=True)
+
+
+_CAUSES = (
+    ("readonly database", "the ledger is read-only", "Make the file and its folder writable."),
+    ("disk is full", "the disk is full: nothing was written", "Make room and run again."),
+    ("disk i/o error", "the disk refused to write or read", "Check the disk and its free space."),
+    ("not a database", "the file is not a ledger", "Correct the URL, or move the file away."),
+    ("malformed", "the ledger's file is damaged", "Restore it from a copy."),
+    ("database is locked", "another writer holds the ledger for too long", "Run again."),
+    ("unable to open", "the ledger's file cannot be opened", "Check the path and its permissions."),
+    ("append-only", "the ledger is append-only", "Events are never changed or removed."),
+)
+
+
+@contextmanager
+def _explained(url: URL) -> Iterator[None]:
+    """Turn the database's errors into a LedgerError that says what to do."""
+    try:
+        yield
+    except SQLAlchemyError as error:
+        detail = str(error.orig) if isinstance(error, DBAPIError) else str(error)
+        for words, what, hint in _CAUSES:
+            if words in detail.lower():
+                raise LedgerError(what, where=_name(url), hint=hint) from error
+        what = f"the ledger's database refused: {detail.splitlines()[0] if detail else error!r}"
+        raise LedgerError(what, where=_name(url), hint="Check the URL and the server.") from error
