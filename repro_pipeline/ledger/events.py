@@ -109,6 +109,22 @@ class ImplementationFrozen(Payload):
         return f"implementation:{self.code_tree}:{self.claims}"
 
 
+class RunsPlanned(Payload):
+    """A stage wrote down all runs that it needs, before it executed the missing ones."""
+
+    kind: Literal["runs_planned"] = "runs_planned"
+    stage: str
+    planned: tuple[Sha256, ...]
+    """Run keys."""
+    to_run: int
+    """How many of them had not succeeded yet."""
+
+    @property
+    def key(self) -> str:
+        """Once per stage, plan and number of missing runs."""
+        return f"planned:{self.stage}:{digest(list(self.planned))}:{self.to_run}"
+
+
 class AttemptStarted(Payload):
     """An attempt at a run began. One without an end was killed with its worker."""
 
@@ -227,6 +243,7 @@ AnyPayload = Annotated[
     | AssumptionRecorded
     | EnvironmentBuilt
     | ImplementationFrozen
+    | RunsPlanned
     | AttemptStarted
     | AttemptFinished
     | WarningRecorded

@@ -1,0 +1,126 @@
+"""From the addresses in `task.yaml` to claims: each value is read from the paper, never retyped."""
+
+from __future__ import annotations
+
+from repro_pipeline.bundle.task import Task, TaskClaim, TaskPair
+from repro_pipeline.claims.model import Claim, ClaimPair, PairKind, ReportedClaims
+from repro_pipeline.errors import AddressError, BundleError
+from repro_pipeline.paper.address import CellAddress, StatedValue, TextAddress
+from repro_pipeline.paper.model import Paper, Provenance, Quantity
+from repro_pipeline.paper.resolve import resolve_cell, resolve_text
+
+
+def extract_claims(paper: Paper, task: Task) -> ReportedClaims:
+    """The claims that a task names, with the values that the paper prints.
+
+    Raises BundleError when the task names no claims or a pair contradicts the paper, and
+    AddressError, with all faulty claims at once, when an address names no number.
+    """
+    if not task.claims:
+        raise BundleError(
+            "names no claims, and no reader model is configured to propose them.",
+            where="task.yaml",
+            hint="Name the numbers that matter under `claims`, by table, row and column.",
+        )
+    claims, faults = [], []
+    for wanted in task.claims:
+        try:
+            claims.append(_claim(paper, wanted))
+        except AddressError as fault:
+            faults.append(f"claim {wanted.id}: {fault}")
+    if faults:
+        raise AddressError("\n".join(faults))
+    by_id = {claim.id: claim for claim in claims}
+    pairs = [_pair(pair, PairKind.ABLATION, by_id) for pair in task.ablations]
+    pairs += [_pair(pair, PairKind.COMPARISON, by_id) for pair in task.comparisons]
+    return ReportedClaims(
+        claims=tuple(claims), pairs=tuple(pairs), main=_main(task), proposed_by="task.yaml"
+    )
+
+
+def _claim(paper: Paper, wanted: TaskClaim) -> Claim:
+    quantity, provenance = _read(paper, wanted.reported)
+    return Claim(
+        **wanted.model_dump(exclude={"reported", "main"}),
+        value=quantity.value if quantity else None,
+        quantum=quantity.quantum if quantity else None,
+        uncertainty=quantity.uncertainty if quantity else None,
+        uncertainty_kind=quantity.uncertainty_kind if quantity else None,
+        address=wanted.reported,
+        text=quantity.text if quantity else "",
+        provenance=provenance,
+    )
+
+
+def _read(
+    paper: Paper, address: CellAddress | TextAddress | StatedValue
+) -> tuple[Quantity | None, Provenance | None]:
+    if isinstance(address, CellAddress):
+        _, _, _, cell, quantity = resolve_cell(paper, address)
+        if quantity.relation != "=":
+            raise AddressError(f"the cell holds a bound ('{cell.text}'), not a value.", where=str(address))
+        return quantity, cell.provenance
+    if isinstance(address, TextAddress):
+        _, quantity = resolve_text(paper, address)
+        return quantity, Provenance(file=paper.source.file)
+    if address.value is None:
+        return None, None
+    stated = Quantity(
+        text=f"{address.value:g}",
+        value=address.value,
+        quantum=address.quantum,
+        uncertainty=address.uncertainty,
+        uncertainty_kind="unstated" if address.uncertainty is not None else None,
+    )
+    return stated, None
+
+
+def _pair(pair: TaskPair, kind: PairKind, claims: dict[str, Claim]) -> ClaimPair:
+    full, variant = claims[pair.full], claims[pair.variant]
+    where = f"task.yaml: {kind} {pair.id}"
+    if full.unit != variant.unit or full.metric != variant.metric:
+        raise BundleError(
+            f"compares {full.metric} in {full.unit} with {variant.metric} in {variant.unit}.",
+            where=where,
+            hint="Both claims of a pair must have the same metric and unit.",
+        )
+    difference, excluded = None, None
+    sign = pair.expected_sign
+    if full.value is not None and variant.value is not None:
+        difference = variant.value - full.value
+        rounding = (full.quantum + variant.quantum) / 2
+        if abs(difference) <= rounding * (1 + 1e-9):
+            sign = None
+            excluded = (
+                f"the printed difference {difference:+.4g} lies within rounding (±{rounding:.4g})"
+            )
+        else:
+            printed = 1 if difference > 0 else -1
+            if sign not in (None, printed):
+                raise BundleError(
+                    f"expects the sign {sign:+d}, but the paper prints "
+                    f"{variant.text} against {full.text}.",
+                    where=where,
+                )
+            sign = printed
+    elif sign is None:
+        raise BundleError(
+            "has claims without values and no `expected_sign`.",
+            where=where,
+            hint="Say which sign variant - full should have.",
+        )
+    return ClaimPair(
+        id=pair.id,
+        kind=kind,
+        full=pair.full,
+        variant=pair.variant,
+        expected_sign=sign,
+        expected_difference=difference,
+        excluded=excluded,
+    )
+
+
+def _main(task: Task) -> str:
+    marked = [claim.id for claim in task.claims if claim.main]
+    key = [claim.id for claim in task.claims if claim.key]
+    return (marked or key or [task.claims[0].id])[0]

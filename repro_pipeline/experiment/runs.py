@@ -1,0 +1,241 @@
+"""Execute runs: skip what the ledger holds, run the rest in the sandbox, record every attempt."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from repro_pipeline.bundle.task import OutputMapping
+from repro_pipeline.experiment.metrics import METRICS_NAME, MetricsError, read_values
+from repro_pipeline.experiment.model import Attempt, Run
+from repro_pipeline.experiment.spec import Experiment, Purpose, RunIdentity
+from repro_pipeline.ledger.events import AttemptFinished, AttemptStarted, RunsPlanned
+from repro_pipeline.ledger.failure import reason_from
+from repro_pipeline.ledger.projections import runs as project_runs
+from repro_pipeline.ports import ArtifactStore, Ledger, Runner
+from repro_pipeline.sandbox.policy import Limits, Mount, RunOutcome, SandboxPolicy
+from repro_pipeline.status import Reason, Status
+
+_LOG_TAIL = 64_000
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A run that is to be there: its experiment, its identity, and what its code is given."""
+
+    experiment: Experiment
+    identity: RunIdentity
+
+
+@dataclass(frozen=True)
+class Laboratory:
+    """Where runs happen and are written down."""
+
+    paper: str
+    ledger: Ledger
+    store: ArtifactStore
+    runner: Runner
+    python: str
+    """The environment's interpreter."""
+    mounts: tuple[Mount, ...]
+    limits: Limits
+    workers: int
+    scratch: Path
+    """A folder for working copies; emptied run by run."""
+    actor: str
+    outputs: tuple[OutputMapping, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+def plan_runs(
+    experiments: Iterable[Experiment],
+    seeds: Sequence[int | None],
+    purpose: Purpose,
+    *,
+    code_tree: str,
+    command: tuple[str, ...],
+    environment: str,
+    data_manifest: str,
+) -> tuple[PlannedRun, ...]:
+    """Every experiment with every seed, seeds innermost."""
+    return tuple(
+        PlannedRun(
+            experiment=experiment,
+            identity=RunIdentity(
+                code_tree=code_tree,
+                command=command,
+                config=experiment.config,
+                seed=seed,
+                environment=environment,
+                data_manifest=data_manifest,
+                purpose=purpose,
+            ),
+        )
+        for experiment in experiments
+        for seed in seeds
+    )
+
+
+def execute_runs(planned: Sequence[PlannedRun], lab: Laboratory, *, stage: str) -> tuple[Run, ...]:
+    """Execute what has not succeeded yet, and return every planned run with all its attempts.
+
+    A failing run is recorded and hinders no other. On an interrupt the running ones are ended and
+    recorded as cancelled, and the interrupt goes on.
+    """
+    done = {run.run_key: run for run in project_runs(lab.ledger.events(lab.paper))}
+    open_runs = [run for run in planned if not _succeeded(done.get(run.identity.run_key))]
+    lab.ledger.append(
+        lab.paper,
+        RunsPlanned(
+            stage=stage,
+            planned=tuple(run.identity.run_key for run in planned),
+            to_run=len(open_runs),
+        ),
+        actor=lab.actor,
+    )
+    attempts = {key: len(run.attempts) for key, run in done.items()}
+    with ThreadPoolExecutor(max_workers=lab.workers) as pool:
+        futures = [
+            pool.submit(_attempt, run, attempts.get(run.identity.run_key, 0) + 1, lab)
+            for run in open_runs
+        ]
+        _wait_for_all(futures, lab.runner)
+    done = {run.run_key: run for run in project_runs(lab.ledger.events(lab.paper))}
+    return tuple(done[run.identity.run_key] for run in planned)
+
+
+def _succeeded(run: Run | None) -> bool:
+    return run is not None and run.counted.status is Status.OK
+
+
+def _wait_for_all(futures: list[Future], runner: Runner) -> None:
+    """Wait with the interrupt deliverable; on any error end what runs and cancel what waits."""
+    waiting = set(futures)
+    try:
+        while waiting:
+            finished, waiting = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)
+            for future in finished:
+                future.result()
+    except BaseException:
+        for future in futures:
+            future.cancel()
+        runner.cancel_all()
+        raise
+
+
+def _attempt(run: PlannedRun, number: int, lab: Laboratory) -> None:
+    identity, experiment = run.identity, run.experiment
+    started_at, clock = datetime.now(UTC), time.monotonic()
+    common = {
+        "run_key": identity.run_key,
+        "number": number,
+        "experiment": experiment.id,
+        "purpose": identity.purpose,
+        "seed": identity.seed,
+        "started_at": started_at,
+    }
+    lab.ledger.append(
+        lab.paper,
+        AttemptStarted(
+            **common,
+            experiment_kind=experiment.kind,
+            code_tree=identity.code_tree,
+            environment=identity.environment,
+            data_manifest=identity.data_manifest,
+            command=identity.command,
+            config=identity.config,
+            runner=lab.runner.name,
+        ),
+        actor=lab.actor,
+    )
+    lab.scratch.mkdir(parents=True, exist_ok=True)
+    place = Path(tempfile.mkdtemp(prefix="run-", dir=lab.scratch))
+    try:
+        ended = _run_in(place, run, lab)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    attempt = Attempt(
+        **common, kind=experiment.kind, seconds=round(time.monotonic() - clock, 3), **ended
+    )
+    lab.ledger.append(lab.paper, AttemptFinished(attempt=attempt), actor=lab.actor)
+
+
+def _run_in(place: Path, run: PlannedRun, lab: Laboratory) -> dict:
+    """Run once in the folder `place`; the end of it as fields of an Attempt."""
+    workdir, out, log = place / "work", place / "out", place / "log"
+    lab.store.get_tree(run.identity.code_tree, workdir)
+    out.mkdir()
+    config = place / "config.json"
+    config.write_text(json.dumps(run.identity.config, sort_keys=True), encoding="utf-8")
+    command = fill_command(run.identity, lab, config=config, out=out, workdir=workdir)
+    policy = SandboxPolicy(
+        mounts=(*lab.mounts, Mount(source=config, target=Path("/config.json"))),
+        limits=lab.limits.model_copy(
+            update={"wall_clock": min(lab.limits.wall_clock, run.experiment.timeout)}
+        ),
+        environment=dict(lab.variables),
+    )
+    started_ns = _file_clock(out)
+    outcome = lab.runner.run(command, policy, workdir=workdir, out=out, log=log)
+    return {**_measured(outcome), **_judged(run, outcome, out, log, started_ns, lab)}
+
+
+def fill_command(
+    identity: RunIdentity, lab: Laboratory, *, config: Path, out: Path, workdir: Path
+) -> list[str]:
+    """The command of a run, with paths as the code sees them.
+
+    A command that holds `{seed}`, `{out}` or `{data}` is a template; any other is given
+    `--config FILE --seed N --out DIR`. A leading `python` is the environment's interpreter.
+    """
+    raise NotImplementedError
+
+
+def _measured(outcome: RunOutcome) -> dict:
+    return {
+        "exit_code": outcome.exit_code,
+        "cpu_seconds": outcome.cpu_seconds,
+        "peak_memory_bytes": outcome.peak_memory_bytes,
+        "limits": {name: str(level) for name, level in outcome.enforcement.items()},
+    }
+
+
+def _judged(
+    run: PlannedRun, outcome: RunOutcome, out: Path, log: Path, started_ns: int, lab: Laboratory
+) -> dict:
+    """Whether the run counts, with its values and the evidence of it."""
+    evidence: dict = {"log": lab.store.put_file(log) if log.is_file() else None}
+    if outcome.status is not Status.OK:
+        reason = reason_from(outcome.exit_code, outcome.status, _tail(log), outcome.reason)
+        return {**evidence, "status": outcome.status, "reason": reason}
+    metrics = out / METRICS_NAME
+    if metrics.is_file() and not metrics.is_symlink():
+        evidence["metrics"] = lab.store.put_file(metrics)
+    try:
+        values, source = read_values(
+            out, log, claims=run.experiment.claims, outputs=lab.outputs, started_ns=started_ns
+        )
+    except MetricsError as error:
+        return {**evidence, "status": Status.FAILED, "reason": Reason.of(error)}
+    return {**evidence, "status": Status.OK, "values": values, "value_source": source}
+
+
+def _tail(log: Path) -> str:
+    if not log.is_file():
+        return ""
+    with log.open("rb") as stream:
+        stream.seek(max(0, log.stat().st_size - _LOG_TAIL))
+        return stream.read().decode("utf-8", errors="replace")
+
+
+def _file_clock(folder: Path) -> int:
+    """The time that a file written now is stamped with."""
+    with tempfile.NamedTemporaryFile(dir=folder) as stream:
+        return Path(stream.name).stat().st_mtime_ns
