@@ -70,3 +70,9 @@ class LedgerError(UserError):
     """The ledger cannot be opened, read or appended to."""
 
     code = "ledger_failed"
+
+
+class StoreError(UserError):
+    """The artifact store cannot be opened, read or written to, or is given what it cannot keep."""
+
+    code = "store_failed"
