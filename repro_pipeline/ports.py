@@ -53,12 +53,21 @@ class ArtifactStore(Protocol):
 
 
 class Runner(Protocol):
-    """Runs one command under a policy, to its end."""
+    """Runs commands under a policy, each to its end. Safe to call from several threads."""
 
     name: str
 
     def enforcement(self) -> dict[str, Enforcement]:
-        """What this runner enforces on this host. Raises SandboxUnavailable where it cannot run."""
+        """What this runner enforces on this host, found by trying.
+
+        Raises SandboxUnavailable where it cannot run.
+        """
+
+    def inside(self, path: Path, policy: SandboxPolicy, *, workdir: Path, out: Path) -> str:
+        """Where a run sees a path of the host: what commands and configurations must name.
+
+        Raises UserError for a path that the run does not see.
+        """
 
     def run(
         self,
@@ -70,10 +79,16 @@ class Runner(Protocol):
         log: Path,
         on_output: Callable[[bytes], None] | None = None,
     ) -> RunOutcome:
-        """Run `command` in the writable copy `workdir`, with the writable folder `out`.
+        """Run `command` in the private writable copy `workdir`, with the writable folder `out`.
 
-        Both are seen inside at `/work` and `/out`. All output goes to the file `log`, whole.
+        Paths in the command are those that `inside` gives. Output goes to the file `log`, which
+        lies in neither folder, and piecewise to `on_output`. A failing command is an outcome;
+        raises SandboxUnavailable where the sandbox cannot be made as the policy wants it, and
+        UserError where a folder or mount is unfit.
         """
+
+    def cancel_all(self) -> None:
+        """End the runs that are under way; their outcome is `cancelled`."""
 
 
 class PaperReader(Protocol):

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
+from pydantic import AfterValidator, Field
+
+from repro_pipeline.errors import SandboxUnavailable, UserError
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.quantities import Bytes, Seconds
 from repro_pipeline.status import Status
+
+WORK = Path("/work")
+"""Where a sandboxed run sees its working copy of the code."""
+
+OUT = Path("/out")
+"""Where a sandboxed run leaves its results."""
+
+RESERVED = (WORK, OUT, *map(Path, ("/proc", "/dev", "/usr", "/lib", "/lib64", "/bin", "/sbin")))
+"""Folders of the sandbox in which no mount can lie."""
 
 
 class Enforcement(StrEnum):
@@ -17,12 +31,41 @@ class Enforcement(StrEnum):
     WATCHED = "watched"
     UNAVAILABLE = "unavailable"
 
+    def meets(self, wanted: Enforcement) -> bool:
+        """Whether this is at least as strong as `wanted`."""
+        order = [Enforcement.UNAVAILABLE, Enforcement.WATCHED, Enforcement.HARD]
+        return order.index(self) >= order.index(wanted)
+
+
+LIMIT_NAMES = (
+    "wall_clock",
+    "memory",
+    "processes",
+    "open_files",
+    "output",
+    "scratch",
+    "cpus",
+    "network",
+    "filesystem",
+    "system_calls",
+)
+"""What a runner says its enforcement of."""
+
+
+def _mount_target(target: Path) -> Path:
+    if not target.is_absolute() or ".." in target.parts or target == Path("/"):
+        raise ValueError(f"'{target}' is no absolute path below /")
+    for folder in RESERVED:
+        if target.is_relative_to(folder):
+            raise ValueError(f"'{target}' lies in {folder}, which the sandbox makes itself")
+    return target
+
 
 class Mount(Frozen):
     """A read-only input: a path of the host, seen at a path of the sandbox."""
 
     source: Path
-    target: Path
+    target: Annotated[Path, AfterValidator(_mount_target)]
 
 
 class Limits(Frozen):
@@ -30,12 +73,16 @@ class Limits(Frozen):
 
     wall_clock: Seconds = 3600.0
     memory: Bytes = 4 << 30
-    processes: int = 256
-    open_files: int = 1024
+    processes: Annotated[int, Field(gt=0)] = 256
+    """Processes and threads."""
+    open_files: Annotated[int, Field(ge=32)] = 1024
     """Per process."""
     output: Bytes = 2 << 30
-    """Bytes in the writable folders together."""
-    cpus: float | None = None
+    """Bytes in the writable folders and the log together; also the largest single file."""
+    scratch: Bytes = 1 << 30
+    """Bytes in /tmp, and again in /dev/shm. Both are held in memory and counted there."""
+    cpus: Annotated[float, Field(gt=0)] | None = None
+    """Processors' worth of time; None for no limit."""
 
 
 class SandboxPolicy(Frozen):
@@ -44,6 +91,9 @@ class SandboxPolicy(Frozen):
     mounts: tuple[Mount, ...] = ()
     limits: Limits = Limits()
     environment: dict[str, str] = {}
+    """Variables beside (and over) those of `default_environment`."""
+    minimum: dict[str, Enforcement] = {}
+    """Per limit the least enforcement that will do; a runner that holds less refuses."""
 
 
 class RunOutcome(Frozen):
@@ -52,9 +102,70 @@ class RunOutcome(Frozen):
     status: Status
     """ok, failed, timed_out, cancelled, or budget_exhausted where a limit ended it."""
     exit_code: int | None
+    """128 + n where signal n ended the command; None where the supervisor did."""
     reason: str
     seconds: float
     cpu_seconds: float | None = None
+    """User and system time of the whole tree."""
     peak_memory_bytes: int | None = None
+    """Of the whole tree, without the page cache; sampled, so a short peak can be missed."""
+    output_bytes: int | None = None
+    """In the writable folders and the log, at the end."""
     enforcement: dict[str, Enforcement] = {}
-    """Per limit (wall_clock, memory, processes, open_files, output, network, filesystem)."""
+    """What held in this run, per name of LIMIT_NAMES."""
+
+
+THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+"""Thread counts of numerical libraries: one each, so that sums are made in one order."""
+
+
+def default_environment(home: str, tmp: str) -> dict[str, str]:
+    """The variables that every run has, whatever the host's environment."""
+    return {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "HOME": home,
+        "TMPDIR": tmp,
+        "XDG_CACHE_HOME": f"{home}/.cache",
+        "MPLCONFIGDIR": f"{home}/.cache/matplotlib",
+        "LANG": "C.UTF-8",
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        **dict.fromkeys(THREADS, "1"),
+    }
+
+
+def seen_at(path: Path, policy: SandboxPolicy, *, workdir: Path, out: Path) -> str:
+    """Where a sandboxed run sees a path of the host.
+
+    The nearest of the working folder, the output folder and the mounts decides. Raises UserError
+    for a path that the run does not see.
+    """
+    path = path.absolute()
+    views = [(workdir, WORK), (out, OUT), *((m.source, m.target) for m in policy.mounts)]
+    holding = [(src.absolute(), dst) for src, dst in views if path.is_relative_to(src.absolute())]
+    if holding:
+        source, target = max(holding, key=lambda view: len(view[0].parts))
+        return str(target / path.relative_to(source))
+    if path.is_relative_to("/usr") or path.is_relative_to("/bin"):
+        return str(path)
+    raise UserError(
+        f"the run does not see '{path}'.", hint="Add a mount for it, or put it into the code."
+    )
+
+
+def refuse_below(minimum: Mapping[str, Enforcement], held: Mapping[str, Enforcement]) -> None:
+    """Raise SandboxUnavailable where `held` is weaker than `minimum` in any limit."""
+    for name, wanted in minimum.items():
+        has = held.get(name, Enforcement.UNAVAILABLE)
+        if not has.meets(wanted):
+            raise SandboxUnavailable(
+                f"the policy wants {name} {wanted}, and here it is {has}.",
+                hint="Choose another runner or host, or lower the policy's minimum.",
+            )
