@@ -1,0 +1,418 @@
+"""What every table reader shares: spans to a rectangular grid, header rows and columns, names.
+
+A reader hands rows of `RawCell` to `make_table`. The grid keeps the source's rows and columns;
+what only helps to name a row (section rows, group labels printed once) is added by `row_path`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from repro_pipeline.errors import PaperError
+from repro_pipeline.paper.model import Cell, Provenance, Quantity, Table
+from repro_pipeline.paper.numbers import (
+    UncertaintyKind,
+    column_uses_decimal_comma,
+    parse_numbers,
+    stated_uncertainty,
+)
+
+Grid = tuple[tuple[Cell, ...], ...]
+
+MOST_CELLS = 200_000
+"""A larger grid is an attack or a data file, not a table of a paper."""
+
+DOUBTED = 0.6
+"""The confidence in a table whose headers or shape had to be guessed."""
+
+
+@dataclass(frozen=True)
+class RawCell:
+    """A cell as its source writes it, with the rows and columns that it spans."""
+
+    text: str
+    rows: int = 1
+    columns: int = 1
+    bold: bool = False
+    underline: bool = False
+    provenance: Provenance | None = None
+
+
+@dataclass(frozen=True)
+class About:
+    """How the paper names a table, and where it stands."""
+
+    number: str | None = None
+    label: str | None = None
+    caption: str = ""
+    provenance: Provenance | None = None
+
+
+def make_table(
+    index: int,
+    rows: Sequence[Sequence[RawCell]],
+    about: About = About(),
+    *,
+    header_rows: int | None = None,
+    rules: Collection[int] = (),
+    confidence: float = 1.0,
+    doubts: Iterable[str] = (),
+) -> Table:
+    """A table from rows of raw cells; a spanned place is left out of the rows that it reaches into.
+
+    `header_rows` is what the source marks (`<thead>`); `rules` are the numbers of rows above each
+    rule that crosses the whole table. Any doubt, of the caller or found here, lowers the
+    confidence to at most `DOUBTED`. Raises PaperError for a grid of more than `MOST_CELLS` cells.
+    """
+    grid, shape_doubts = build_grid(rows, caption=about.caption)
+    head, columns, header_doubts = guess_headers(grid, rules=rules, header_rows=header_rows)
+    every_doubt = (*doubts, *shape_doubts, *header_doubts)
+    return Table(
+        index=index,
+        number=about.number,
+        label=about.label,
+        caption=about.caption,
+        header_rows=head,
+        header_columns=columns,
+        grid=grid,
+        confidence=min(confidence, DOUBTED) if every_doubt else confidence,
+        doubts=every_doubt,
+        provenance=about.provenance,
+    )
+
+
+def build_grid(
+    rows: Sequence[Sequence[RawCell]], *, caption: str = ""
+) -> tuple[Grid, tuple[str, ...]]:
+    """Rows of spanning cells as a rectangular grid with its numbers read, and doubts about it.
+
+    A cell goes to the next place of its row that no span from above covers, as in HTML. The
+    caption tells whether brackets hold uncertainties, and of which kind.
+    """
+    places, doubts = _place(rows)
+    height = len(rows)
+    width = 1 + max((column for _, column in places), default=-1)
+    short = [row + 1 for row in range(height) if any((row, c) not in places for c in range(width))]
+    if short:
+        doubts.append(f"{_plural(len(short), 'row')} shorter than the table: {_some(short)}.")
+    empty = (RawCell(""), False)
+    raw = [[places.get((row, column), empty) for column in range(width)] for row in range(height)]
+    return _read_numbers(raw, caption), tuple(doubts)
+
+
+def guess_headers(
+    grid: Grid, *, rules: Collection[int] = (), header_rows: int | None = None
+) -> tuple[int, int, tuple[str, ...]]:
+    """How many leading rows and columns are headers, and doubts about it.
+
+    `rules` are the numbers of rows above each rule that crosses the whole table; `header_rows` is
+    what the source itself marks.
+    """
+    rows, doubts = _header_rows(grid, rules)
+    if header_rows is not None:
+        rows, doubts = min(header_rows, len(grid)), ()
+    return rows, _header_columns(grid, rows), doubts
+
+
+def normalise(text: str) -> str:
+    """A header in the form in which headers are compared.
+
+    Case, white space, kinds of dash and quote, LaTeX against Unicode, footnote marks and arrows at
+    the ends, and a final full stop or colon make no difference.
+    """
+    text = _COMMAND.sub(lambda command: _SYMBOLS.get(command[1], command[1]), text)
+    text = unicodedata.normalize("NFKC", text).casefold().translate(_ALIKE)
+    text = re.sub(r"[\s${}\\^_\u200b\u00ad]+", "", text)
+    return _ENDS.sub("", text) or text
+
+
+def row_path(table: Table, row: int) -> tuple[str, ...]:
+    """The names of a body row, outermost first: section rows above it, then its header cells.
+
+    A group label that is printed once, with blanks below it, names the rows below as well.
+    """
+    inherited: list[str] = []
+    for column in range(table.header_columns):
+        text = table.grid[row][column].text
+        later = any(table.grid[row][c].text for c in range(column + 1, table.header_columns))
+        if not text and later:
+            text = _label_above(table, row, column)
+        inherited.append(text)
+    section = section_above(table, row)
+    return _without_repeats([section, *inherited])
+
+
+def column_path(table: Table, row: int, column: int) -> tuple[str, ...]:
+    """The names of a column at a row: the table's headers, then those repeated inside the body."""
+    inner = _inner_header_above(table, row)
+    own = [] if inner is None else [table.grid[inner][column].text]
+    return _without_repeats([*table.column_headers(column), *own])
+
+
+def section_above(table: Table, row: int) -> str:
+    """The text of the nearest section row above a body row, or the empty text."""
+    for above in range(row - 1, table.header_rows - 1, -1):
+        if text := section_text(table, above):
+            return text
+    return ""
+
+
+def section_text(table: Table, row: int) -> str:
+    """The text of a row that holds one text only and so names the rows below it, else ''."""
+    if row < table.header_rows or not is_section(table.grid, row):
+        return ""
+    return next(cell.text for cell in table.grid[row] if cell.text)
+
+
+def is_section(grid: Grid, row: int) -> bool:
+    """Whether a row is one text alone: spread over columns, or in a row that is else empty."""
+    cells = grid[row]
+    texts = {cell.text for cell in cells if cell.text}
+    if len(texts) != 1 or len(cells) < 2 or any(cell.numbers for cell in cells):
+        return False
+    filled = [cell for cell in cells if cell.text]
+    if row and all(cell.spanned for cell in filled):
+        return False  # reached by a span from the row above
+    return len(filled) == 1 or all(cell.spanned for cell in filled[1:])
+
+
+def _place(
+    rows: Sequence[Sequence[RawCell]],
+) -> tuple[dict[tuple[int, int], tuple[RawCell, bool]], list[str]]:
+    places: dict[tuple[int, int], tuple[RawCell, bool]] = {}
+    clashes: list[int] = []
+    for row, cells in enumerate(rows):
+        column = 0
+        for cell in cells:
+            while (row, column) in places:
+                column += 1
+            height = max(1, min(cell.rows, len(rows) - row))
+            width = max(1, cell.columns)
+            if len(places) + height * width > MOST_CELLS:
+                raise PaperError(
+                    f"a table of more than {MOST_CELLS} cells",
+                    where=str(cell.provenance or ""),
+                    hint="Take the table out of the paper's source.",
+                )
+            for down in range(height):
+                for right in range(width):
+                    place = (row + down, column + right)
+                    if place in places:
+                        clashes.append(row + down + 1)
+                    else:
+                        places[place] = (cell, bool(down or right))
+            column += width
+    return places, [f"Spanning cells overlap in row {_some(clashes)}."] if clashes else []
+
+
+def _read_numbers(raw: list[list[tuple[RawCell, bool]]], caption: str) -> Grid:
+    kind = stated_uncertainty(caption)
+    bracketed = kind is not None and re.search(r"parenthes|bracket", caption, re.I) is not None
+    commas = _decimal_commas([[cell.text for cell, _ in row] for row in raw])
+    return tuple(
+        tuple(
+            Cell(
+                text=cell.text,
+                numbers=_with_kind(
+                    parse_numbers(
+                        cell.text, decimal_comma=commas[column], bracketed_spread=bracketed
+                    ),
+                    kind,
+                ),
+                bold=cell.bold,
+                underline=cell.underline,
+                spanned=spanned,
+                provenance=cell.provenance,
+            )
+            for column, (cell, spanned) in enumerate(row)
+        )
+        for row in raw
+    )
+
+
+def _decimal_commas(texts: list[list[str]]) -> list[bool]:
+    """Per column; a whole table that writes decimals with a comma does so in its short columns."""
+    columns = list(zip(*texts, strict=True))
+    if column_uses_decimal_comma(text for row in texts for text in row):
+        return [True] * len(columns)
+    return [column_uses_decimal_comma(column) for column in columns]
+
+
+def _with_kind(numbers: tuple[Quantity, ...], kind: UncertaintyKind | None) -> tuple[Quantity, ...]:
+    if kind is None:
+        return numbers
+    return tuple(
+        number
+        if number.uncertainty is None
+        else number.model_copy(update={"uncertainty_kind": kind})
+        for number in numbers
+    )
+
+
+_MISSING = re.compile(r"|[-–—−/.]+|n\.?/?a\.?|none", re.I)
+
+
+def _is_blank(cell: Cell) -> bool:
+    return _MISSING.fullmatch(cell.text) is not None
+
+
+def _is_data(grid: Grid, row: int) -> bool:
+    """Whether a row holds numbers outside of its first column."""
+    return any(cell.numbers for cell in grid[row][1:])
+
+
+def _is_decimal(grid: Grid, row: int) -> bool:
+    return any(number.quantum < 1 for cell in grid[row][1:] for number in cell.numbers)
+
+
+def _header_rows(grid: Grid, rules: Collection[int]) -> tuple[int, tuple[str, ...]]:
+    height = len(grid)
+    if height < 2:
+        return 0, ("The table has a single row; it is taken as data.",) if height else ()
+    data = [row for row in range(height) if _is_data(grid, row)]
+    inside = sorted(rule for rule in rules if 0 < rule < height)
+    if len(inside) == height - 1 and height > 2:
+        inside = []  # a rule below every row tells nothing
+    if inside and not any(0 < row < inside[0] for row in data):
+        return _extended(grid, inside[0], data), ()
+    if not data:
+        return 1, ()
+    if data[0] > 0:
+        section = next((row for row in range(1, data[0]) if is_section(grid, row)), data[0])
+        if section > 4:
+            return 1, ("Where the header rows end is a guess.",)
+        return section, ()
+    if not _is_decimal(grid, 0) and (len(data) == 1 or _is_decimal(grid, data[1])):
+        return 1, ()
+    if all(_is_blank(cell) or not cell.numbers for cell in grid[0][:1]) and not inside:
+        return 0, ("No header row was recognised.",)
+    return 1, ("The first row holds numbers; that it is a header is a guess.",)
+
+
+def _extended(grid: Grid, rows: int, data: list[int]) -> int:
+    """Header rows with the rows below the first rule that subdivide the columns above them."""
+    while rows < len(grid) and data and rows < data[-1] and _subdivides(grid, rows):
+        rows += 1
+    return rows
+
+
+def _subdivides(grid: Grid, row: int) -> bool:
+    cells, above = grid[row], grid[row - 1]
+    if any(cell.numbers for cell in cells[1:]) or is_section(grid, row):
+        return False
+    if cells[0].text and not cells[0].spanned and not _is_wide(above, 0):
+        return False
+    texts = {cell.text for cell in cells if not _is_blank(cell)}
+    return len(texts) > 1 and any(_is_wide(above, column) for column in range(len(cells)))
+
+
+def _is_wide(cells: Sequence[Cell], column: int) -> bool:
+    """Whether the cell at a column reaches into the next column."""
+    following = cells[column + 1 : column + 2]
+    return any(cell.spanned and cell.text == cells[column].text != "" for cell in following)
+
+
+def _header_columns(grid: Grid, header_rows: int) -> int:
+    body = grid[header_rows:]
+    width = len(grid[0]) if grid else 0
+    if width < 2:
+        return 0
+    body = tuple(row for row in body if any(cell.numbers for cell in row[1:]))
+    count = next(
+        (column for column in range(width) if not _names_rows(body, column)),
+        1,
+    )
+    return min(max(count, 1), width - 1) if body else 1
+
+
+def _names_rows(body: Grid, column: int) -> bool:
+    """Whether a column is text, or numbers of which one spans several rows beside a name."""
+    cells = [row[column] for row in body]
+    if all(_is_blank(cell) and cell.text for cell in cells):
+        return False
+    if any(cell.spanned for cell in cells) and column + 2 < len(body[0]):
+        return True
+    return sum(bool(cell.numbers) for cell in cells) * 4 < len(cells)
+
+
+def _label_above(table: Table, row: int, column: int) -> str:
+    for above in range(row - 1, table.header_rows - 1, -1):
+        if section_text(table, above):
+            return ""
+        if text := table.grid[above][column].text:
+            return text
+    return ""
+
+
+def _inner_header_above(table: Table, row: int) -> int | None:
+    """The nearest body row above that holds column names only; None if there is none."""
+    for above in range(row - 1, table.header_rows, -1):
+        cells = table.grid[above][table.header_columns :]
+        names = [cell for cell in cells if not _is_blank(cell)]
+        if len(names) == len(cells) > 1 and not any(cell.numbers for cell in cells):
+            return above if len({cell.text for cell in names}) > 1 else None
+    return None
+
+
+def _without_repeats(texts: Iterable[str]) -> tuple[str, ...]:
+    path: list[str] = []
+    for text in texts:
+        if text and text not in path[-1:]:
+            path.append(text)
+    return tuple(path)
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun} is" if count == 1 else f"{count} {noun}s are"
+
+
+def _some(numbers: Sequence[int]) -> str:
+    shown = ", ".join(str(number) for number in sorted(set(numbers))[:5])
+    return shown + (" …" if len(set(numbers)) > 5 else "")
+
+
+_COMMAND = re.compile(r"\\([A-Za-z]+|[%&#_$])\s?")
+_GREEK = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho
+    sigmaf sigma tau upsilon phi chi psi omega"""
+_SYMBOLS = {
+    **{name: chr(0x3B1 + place) for place, name in enumerate(_GREEK.split())},
+    **{name.capitalize(): chr(0x391 + place) for place, name in enumerate(_GREEK.split())},
+    "varepsilon": "ε",
+    "vartheta": "θ",
+    "varphi": "φ",
+    "pm": "±",
+    "times": "×",
+    "cdot": "·",
+    "to": "→",
+    "rightarrow": "→",
+    "uparrow": "↑",
+    "downarrow": "↓",
+    "leq": "≤",
+    "le": "≤",
+    "geq": "≥",
+    "ge": "≥",
+    "infty": "∞",
+    "ell": "l",
+    **dict.fromkeys(
+        ["mathbf", "mathrm", "mathit", "text", "textbf", "textit", "emph", "left", "right"], ""
+    ),
+}
+_ALIKE = str.maketrans(
+    {
+        **dict.fromkeys("‐‑‒–—―−﹣－", "-"),
+        **dict.fromkeys("‘’′`", "'"),
+        **dict.fromkeys("“”″", '"'),
+        **dict.fromkeys("∗⁎⋆★", "*"),
+        **dict.fromkeys("∙⋅•", "·"),
+        "×": "x",
+        "ϵ": "ε",
+        "ϑ": "θ",
+        "ϕ": "φ",
+        "ς": "σ",
+        "∆": "δ",
+    }
+)
+_ENDS = re.compile(r"^[*†‡§¶‖↑↓⇑⇓▲▼]+|[*†‡§¶‖↑↓⇑⇓▲▼.:]+$")
