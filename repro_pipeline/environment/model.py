@@ -1,10 +1,29 @@
-"""The lock, the built environment with its fingerprint, and the manifest of the data."""
+"""The requirements, their lock, the built environment with its fingerprint, and the data manifest."""
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Literal
 
 from repro_pipeline.frozen import Frozen, Sha256, Slug
+
+RequirementsKind = Literal[
+    "given_lock", "requirements", "pyproject", "environment_yml", "setup", "imports", "none"
+]
+
+
+class Requirements(Frozen):
+    """The packages that code says it needs, and where it says so."""
+
+    kind: RequirementsKind
+    file: str | None = None
+    """Relative to the code; None where the code's imports were read, or nothing was found."""
+    python: str | None = None
+    """The wanted Python: a version (3.8, 3.8.18) or a specifier (>=3.8,<3.12)."""
+    lines: tuple[str, ...] = ()
+    """One requirement each; the whole file, line by line, for a given lock."""
+    notes: tuple[str, ...] = ()
+    """What was left out or guessed, a sentence each."""
 
 
 class Fingerprint(Frozen):
@@ -29,6 +48,7 @@ class EnvironmentLock(Frozen):
     sha256: Sha256
     """Digest of the lock file, and its address in the artifact store."""
     python: str
+    """The Python version that it was made for, as 3.11 or 3.11.7."""
     packages: int
     hashed: bool
     """Whether every package carries a hash."""
@@ -36,6 +56,13 @@ class EnvironmentLock(Frozen):
     """Whether the lock came with the code, or was resolved from its requirements."""
     requirements: str
     """The file that the lock was made from."""
+    kind: RequirementsKind = "requirements"
+    python_named: bool = False
+    """Whether the code or its user names a Python version; otherwise it is the pipeline's own."""
+    as_of: date | None = None
+    """Packages published later were left out of the resolution."""
+    notes: tuple[str, ...] = ()
+    """What was left out or guessed when the requirements were read."""
 
 
 class BuiltEnvironment(Frozen):
@@ -45,6 +72,8 @@ class BuiltEnvironment(Frozen):
     path: str
     """The folder, relative to the project's cache of environments."""
     fingerprint: Fingerprint
+    notes: tuple[str, ...] = ()
+    """Why it was built anew although it stood in the cache."""
 
 
 class ManifestEntry(Frozen):

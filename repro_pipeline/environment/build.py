@@ -1,0 +1,209 @@
+"""Builds an environment from its lock alone, once per lock and interpreter, and keeps it read-only.
+
+An environment lives at `<cache>/<key>/venv`, and at `/env` inside a sandbox. It is built beside that
+place and renamed when complete, so one that stands there is whole. Builders of one environment wait
+for each other on a lock file that uv's processes hold too, so that the uv of a builder that was
+killed is waited for as well.
+
+Files are hard links into uv's cache beside it. Read-only is what keeps the same user from changing
+them by mistake; against hostile code the sandbox mounts them read-only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from repro_pipeline.environment.fingerprint import (
+    fingerprint,
+    installed_packages,
+    site_packages,
+)
+from repro_pipeline.environment.interpreter import Interpreter, find_interpreter
+from repro_pipeline.environment.model import BuiltEnvironment, EnvironmentLock
+from repro_pipeline.environment.uv_command import run_uv
+from repro_pipeline.errors import BuildError
+from repro_pipeline.frozen import Frozen, Sha256, digest
+from repro_pipeline.sandbox.policy import RESERVED, Mount
+
+ENV = Path("/env")
+"""Where a sandboxed run sees its environment."""
+
+_MARKER = "environment.json"
+
+
+class _Marker(Frozen):
+    """What a complete environment was when it was built."""
+
+    interpreter: Interpreter
+    packages: dict[str, str]
+    listing: Sha256
+
+
+def build(
+    lock_text: str,
+    *,
+    lock: EnvironmentLock,
+    cache: Path,
+    variables: Mapping[str, str] | None = None,
+) -> BuiltEnvironment:
+    """The environment of a lock, from the cache where it stands there unchanged.
+
+    Only wheels with the lock's hashes are installed. An environment whose files or packages are no
+    longer what was built is built anew, with a note. `variables` are those that runs get, for the
+    fingerprint. Raises BuildError.
+    """
+    if hashlib.sha256(lock_text.encode()).hexdigest() != lock.sha256:
+        raise BuildError("the lock's text is not the one that was described.")
+    interpreter = find_interpreter(lock.python, cache=cache)
+    key = digest([lock.sha256, interpreter.model_dump(mode="json")])
+    folder = cache.absolute() / key
+    notes: tuple[str, ...] = ()
+    with _exclusive(cache.absolute() / f"{key}.lock") as held:
+        changed = _what_changed(folder)
+        if changed:
+            notes = (f"built anew: {changed}",)
+        if changed is not None:
+            _build(folder, lock_text, interpreter, cache, held)
+    return BuiltEnvironment(
+        lock=lock,
+        path=key,
+        fingerprint=fingerprint(folder / "venv" / "bin" / "python", variables or {}),
+        notes=notes,
+    )
+
+
+def environment_mounts(built: BuiltEnvironment, cache: Path) -> tuple[Mount, ...]:
+    """What a sandbox must show read-only: the environment at `/env`, its base Python at its place.
+
+    A base Python in a folder of the system needs no mount. Raises BuildError where the environment
+    is not in the cache, or where its Python lies below a folder that the sandbox makes itself.
+    """
+    folder = cache.absolute() / built.path
+    environment = Mount(source=folder / "venv", target=ENV)
+    prefix = _marker(folder).interpreter.prefix
+    if prefix.is_relative_to("/usr"):
+        return (environment,)
+    if any(prefix.is_relative_to(place) for place in RESERVED):
+        raise BuildError(
+            "a sandbox cannot show this Python at its own place.",
+            where=str(prefix),
+            hint="Install Python elsewhere.",
+        )
+    return environment, Mount(source=prefix, target=prefix)
+
+
+def python_command() -> str:
+    """The path of the environment's Python inside a sandbox."""
+    return str(ENV / "bin" / "python")
+
+
+def host_python(built: BuiltEnvironment, cache: Path) -> Path:
+    """The path of the environment's Python outside a sandbox."""
+    return cache.absolute() / built.path / "venv" / "bin" / "python"
+
+
+def remove_environment(path: Path) -> None:
+    """Remove a read-only folder of the cache, where it exists."""
+    if not path.exists():
+        return
+    for folder, _, _ in os.walk(path):
+        Path(folder).chmod(0o755)
+    shutil.rmtree(path)
+
+
+def _build(
+    folder: Path, lock_text: str, interpreter: Interpreter, cache: Path, held: tuple[int, ...]
+) -> None:
+    partial = folder.with_name(f"{folder.name}.partial")
+    remove_environment(partial)
+    partial.mkdir(parents=True)
+    venv, lock_file = partial / "venv", partial / "requirements.lock"
+    lock_file.write_text(lock_text, encoding="utf-8")
+    base = ["--relocatable", "--python", str(interpreter.executable)]
+    run_uv(["venv", "--quiet", *base, str(venv)], cache=cache, held=held)
+    _install(lock_file, venv, cache, held)
+    _make_read_only(venv)
+    marker = _Marker(
+        interpreter=interpreter,
+        packages=installed_packages(site_packages(venv / "bin" / "python")),
+        listing=_listing(venv),
+    )
+    (partial / _MARKER).write_text(marker.model_dump_json(indent=1), encoding="utf-8")
+    remove_environment(folder)
+    partial.rename(folder)
+
+
+def _install(lock_file: Path, venv: Path, cache: Path, held: tuple[int, ...]) -> None:
+    """From the cache alone where it suffices: with hashes, a cached wheel is the fetched one."""
+    command = ["pip", "sync", "--quiet", "--require-hashes", "--no-build", "--strict"]
+    command += ["--allow-empty-requirements", "--compile-bytecode"]
+    command += ["--python", str(venv / "bin" / "python"), str(lock_file)]
+    try:
+        run_uv([*command, "--offline"], cache=cache, held=held)
+    except BuildError:
+        run_uv(command, cache=cache, held=held)
+
+
+def _what_changed(folder: Path) -> str | None:
+    """None where an environment stands unchanged; else what changed, empty where none stands."""
+    if not folder.exists():
+        return ""
+    try:
+        marker = _marker(folder)
+    except BuildError as error:
+        return str(error)
+    venv = folder / "venv"
+    seen = installed_packages(site_packages(venv / "bin" / "python"))
+    differing = sorted(dict(seen.items() ^ marker.packages.items()))
+    if differing:
+        return f"its packages were changed ({', '.join(differing)})."
+    return None if _listing(venv) == marker.listing else "its files were changed."
+
+
+def _marker(folder: Path) -> _Marker:
+    try:
+        return _Marker.model_validate_json((folder / _MARKER).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BuildError(
+            "the environment is not in the cache.", where=str(folder), hint="Build it again."
+        ) from None
+    except (OSError, ValidationError):
+        raise BuildError("the environment's marker cannot be read.", where=str(folder)) from None
+
+
+def _listing(venv: Path) -> str:
+    """Digest of path, size and time of change of every file: a mended time hides a change."""
+    lines = []
+    for folder, folders, files in os.walk(venv):
+        folders.sort()
+        for name in sorted(files):
+            path = Path(folder) / name
+            state = path.lstat()
+            lines.append(f"{path.relative_to(venv)}\0{state.st_size}\0{state.st_mtime_ns}")
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _make_read_only(venv: Path) -> None:
+    for folder, _, files in os.walk(venv, topdown=False):
+        for name in files:
+            path = Path(folder) / name
+            if not path.is_symlink():
+                path.chmod(path.stat().st_mode & 0o555)
+        Path(folder).chmod(0o555)
+
+
+@contextlib.contextmanager
+def _exclusive(path: Path) -> Iterator[tuple[int, ...]]:
+    """Hold a file lock; the kernel drops it when all processes that hold it have ended."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield (file.fileno(),)

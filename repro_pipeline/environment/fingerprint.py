@@ -1,0 +1,116 @@
+"""What of a host and an environment can change a number, read without running any package's code."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import subprocess
+from collections.abc import Mapping
+from importlib.metadata import distributions
+from pathlib import Path
+
+from packaging.utils import canonicalize_name
+
+from repro_pipeline.environment.model import Fingerprint
+from repro_pipeline.errors import BuildError
+
+_SCRIPT = """
+import json, platform
+print(json.dumps({
+    "python": platform.python_version(),
+    "implementation": platform.python_implementation(),
+    "platform": platform.platform(),
+    "libc": " ".join(platform.libc_ver()).strip() or "unknown",
+    "machine": platform.processor() or platform.machine(),
+}))
+"""
+
+
+def fingerprint(python_executable: Path, variables: Mapping[str, str]) -> Fingerprint:
+    """The fingerprint of the environment of an interpreter, with the variables that runs get.
+
+    The interpreter is started in isolation (`-I -S`), so that no start-up file of a package runs;
+    packages and BLAS are read from the files of the environment. Raises BuildError when the
+    interpreter does not start.
+    """
+    done = subprocess.run(
+        [python_executable, "-I", "-S", "-c", _SCRIPT],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={},
+    )
+    if done.returncode:
+        raise BuildError(
+            "the environment's Python does not start: " + (done.stderr.strip() or "no message"),
+            where=str(python_executable),
+        )
+    host = json.loads(done.stdout)
+    cpu, flags = _cpu(host.pop("machine"))
+    folders = site_packages(python_executable)
+    return Fingerprint(
+        **host,
+        cpu=cpu,
+        cpu_flags=flags,
+        packages=installed_packages(folders),
+        variables=dict(sorted(variables.items())),
+        blas=_blas(folders),
+    )
+
+
+def site_packages(python_executable: Path) -> list[Path]:
+    """The package folders of the environment that an interpreter belongs to."""
+    prefix = python_executable.parent.parent
+    return sorted(prefix.glob("lib*/python3*/site-packages"))
+
+
+def installed_packages(folders: list[Path]) -> dict[str, str]:
+    """Version per installed package (names normalised, sorted), read from its metadata."""
+    found = distributions(path=[str(folder) for folder in folders])
+    versions = {canonicalize_name(one.metadata["Name"]): one.version for one in found}
+    return dict(sorted(versions.items()))
+
+
+def _cpu(otherwise: str) -> tuple[str, str]:
+    """The CPU's name, and the digest of its sorted feature flags."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
+    except OSError:
+        lines = []
+    pairs = [line.partition(":")[::2] for line in lines if ":" in line]
+    values = {key.strip(): value.strip() for key, value in reversed(pairs)}
+    flags = sorted((values.get("flags") or values.get("Features") or "").split())
+    name = values.get("model name") or otherwise
+    return name, hashlib.sha256(" ".join(flags).encode()).hexdigest()
+
+
+def _blas(folders: list[Path]) -> str | None:
+    """Name and version of numpy's BLAS, from the text of its configuration; None without numpy."""
+    for folder in folders:
+        path = folder / "numpy" / "__config__.py"
+        if path.is_file():
+            return _blas_of(path.read_text(encoding="utf-8", errors="replace"))
+    return None
+
+
+def _blas_of(text: str) -> str:
+    """From numpy >= 1.26 a nested table, from older ones the assignment `blas_opt_info = {...}`."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Dict):
+            table = _constant_items(node).get("blas")
+            if isinstance(table, ast.Dict):
+                items = _constant_items(table)
+                words = [items.get(key) for key in ("name", "version")]
+                return " ".join(str(one.value) for one in words if isinstance(one, ast.Constant))
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            libraries = _constant_items(node.value).get("libraries")
+            if "blas_opt_info" in names and libraries is not None:
+                return " ".join(ast.literal_eval(libraries))
+    return "unknown"
+
+
+def _constant_items(node: ast.Dict) -> dict[str, ast.expr]:
+    pairs = zip(node.keys, node.values, strict=True)
+    return {str(key.value): value for key, value in pairs if isinstance(key, ast.Constant)}
