@@ -23,6 +23,7 @@ from repro_pipeline.errors import IntegrityError, LedgerError
 from repro_pipeline.frozen import canonical_json
 from repro_pipeline.ledger.chain import link, start, time_text
 from repro_pipeline.ledger.events import Event, Head, Payload
+from repro_pipeline.ledger.redact import storable
 
 PAGE = 1000
 """Events read at a time: no read transaction stays open while a caller works."""
@@ -101,7 +102,12 @@ class SqlLedger:
         self._migrate()
 
     def append(self, chain: str, payload: Payload, *, actor: str) -> Event:
-        """Append once per key: a key that stands already returns its event and writes nothing."""
+        """Append once per key: a key that stands already returns its event and writes nothing.
+
+        Secrets in the payload are replaced by `[redacted]` first. Raises LedgerError where nothing
+        was written, or where it is not known whether it was: appending again is then safe.
+        """
+        payload = storable(payload)
         with self._writing() as connection:
             if connection.dialect.name == "postgresql":
                 _lock(connection, chain)

@@ -7,11 +7,13 @@ events that belong to none (rubric versions, sweeps) form the chain `_project`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, ValidationError
 
+from repro_pipeline.errors import LedgerError
 from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.experiment.spec import ExperimentKind, Purpose
 from repro_pipeline.frozen import Frozen, Sha256, Slug, digest
@@ -255,6 +257,9 @@ AnyPayload = Annotated[
 ]
 PAYLOAD: TypeAdapter[AnyPayload] = TypeAdapter(AnyPayload)
 
+UPGRADES: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}
+"""What leads the payload of a kind from schema version n to n + 1. Stored events never change."""
+
 
 class Event(Frozen):
     """One link of a chain. `hash` covers every other field."""
@@ -275,8 +280,18 @@ class Event(Frozen):
 
     @property
     def content(self) -> Payload:
-        """The payload as its model."""
-        return PAYLOAD.validate_python(self.payload)
+        """The payload as its model of today. Raises LedgerError for one from a newer program."""
+        payload = self.payload
+        for version in range(self.schema_version, SCHEMA):
+            payload = UPGRADES.get((self.kind, version), dict)(payload)
+        try:
+            return PAYLOAD.validate_python(payload)
+        except ValidationError as error:
+            raise LedgerError(
+                f"this program does not know the event (schema {self.schema_version})",
+                where=f"event {self.seq} ({self.kind}) of chain '{self.chain}'",
+                hint="Update repro-pipeline.",
+            ) from error
 
 
 class Head(Frozen):
