@@ -84,9 +84,15 @@ class ManifestEntry(Frozen):
     sha256: Sha256
     size: int
     roles: dict[str, Sha256] = {}
-    """Digest of the row numbers per split role."""
+    """Digest of the row numbers per split role, in their order."""
+    role_files: dict[str, str] = {}
+    """The file of row numbers per split role; a role without one has all rows."""
+    shared_rows: dict[str, int | None] = {}
+    """How many rows two roles share, as `test & train`; None for all of an unknown number."""
     rows: int | None = None
+    """Rows of a CSV (without its header), JSON lines or Parquet file; None for other files."""
     sealed: bool = False
+    """Whether these are labels that no run is given."""
     private: bool = False
     licence: str | None = None
 
@@ -95,3 +101,11 @@ class DataManifest(Frozen):
     """All input files of the experiments; empty where data is made by formula."""
 
     entries: tuple[ManifestEntry, ...] = ()
+
+
+class EnvironmentGrade(Frozen):
+    """How far an environment is fixed, and what speaks for and against it."""
+
+    grade: Literal["strong", "medium", "weak"]
+    holds: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
