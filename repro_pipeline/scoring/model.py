@@ -63,25 +63,35 @@ class ClaimVerdict(Frozen):
     """Evaluation seeds whose run gave a value."""
     planned: int
     """Evaluation seeds that should have."""
+    missing: tuple[str, ...] = ()
+    """Why each planned seed without a value has none."""
     value: float | None
     """The claim's statistic over the seeds' values."""
     mean: float | None
     sd: float | None
     """Sample standard deviation over seeds; None for n < 2."""
     interval90: tuple[float, float] | None
+    """The interval of `value` that the verdict rests on; of one further run for a single run."""
     interval95: tuple[float, float] | None
     prediction95: tuple[float, float] | None
     """CORE-Bench: mean ± t(n-1) sd sqrt(1 + 1/n)."""
+    reported_in_prediction95: bool | None = None
+    """Whether the printed value, anywhere within its rounding, lies in `prediction95`."""
+    reported_interval95: tuple[float, float] | None = None
+    """By the paper's own uncertainty, where it says of what kind that is."""
     relative_error: float | None
     """|value - reported| / max(|reported|, eps)."""
     within_threshold: bool | None
-    """The point rule: relative error at most the threshold."""
+    """The point rule: relative error at most the threshold, or agreement at printed precision."""
     agrees_at_printed_precision: bool
+    """The value rounds to the printed digits."""
     deterministic: bool
-    """All seeds gave the same bits."""
+    """At least two seeds, or the repetitions of unseeded code, all gave the same bits."""
     better_than_reported: bool
+    """The value lies beyond the tolerance on the better side."""
     seeds_to_decide: int | None
-    """How many seeds in all would decide an inconclusive verdict; None where no number would."""
+    """How many seeds in all should decide an inconclusive verdict, at the observed value and
+    spread; None where no practical number would, or where nothing is known of the spread."""
     seconds_to_decide: float | None
     """What the seeds still missing would cost, by the runs' own time."""
     unit_error: float | None = None

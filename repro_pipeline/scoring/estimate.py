@@ -1,0 +1,108 @@
+"""A claim's statistic over seeds, with its intervals: mean, median, best, sd, or one single run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from repro_pipeline.claims.model import Claim, Direction, Statistic
+from repro_pipeline.experiment import statistics
+from repro_pipeline.experiment.statistics import Interval
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A claim's statistic with its intervals; `why_none` where it cannot be formed."""
+
+    statistic: Statistic
+    value: float | None = None
+    interval90: Interval | None = None
+    interval95: Interval | None = None
+    prediction95: Interval | None = None
+    half_width: Callable[[int], float] | None = None
+    """Of the 90 % interval, for that many seeds."""
+    why_none: str = ""
+
+
+def estimate(claim: Claim, sample: tuple[float, ...], *, fixed: bool) -> Estimate:
+    """The claim's statistic over a sample of finite values; `fixed` says there is no spread."""
+    statistic = over_seeds(claim)
+    n = len(sample)
+    if not sample:
+        return Estimate(statistic)
+    if statistic is Statistic.SD and n < 2:
+        return Estimate(statistic, why_none="a standard deviation needs at least two seeds")
+    if statistic is Statistic.BEST and n > 1 and claim.direction is Direction.MATCH:
+        return Estimate(statistic, why_none="the best cannot be told without a direction")
+    value = _point(claim, statistic, sample)
+    if fixed:
+        point = (value, value)
+        return Estimate(statistic, value, point, point, point)
+    interval90 = _interval(claim, statistic, sample, 0.9)
+    return Estimate(
+        statistic,
+        value,
+        interval90,
+        _interval(claim, statistic, sample, 0.95),
+        statistics.prediction_interval(sample, 0.95),
+        _half_width(statistic, sample, value, interval90),
+    )
+
+
+def over_seeds(claim: Claim) -> Statistic:
+    """What is formed over seeds: a statistic over draws or folds is formed inside each run."""
+    over = (claim.over or "seeds").lower()
+    return claim.statistic if over in {"seeds", "seed", "runs", "run"} else Statistic.MEAN
+
+
+def _point(claim: Claim, statistic: Statistic, sample: tuple[float, ...]) -> float:
+    match statistic:
+        case Statistic.MEDIAN:
+            return statistics.median(sample)
+        case Statistic.SD:
+            return statistics.sample_sd(sample)
+        case Statistic.BEST:
+            return statistics.best_of(sample, _best_runs(claim, sample), higher=_higher(claim))
+        case _:
+            return statistics.mean(sample)
+
+
+def _interval(
+    claim: Claim, statistic: Statistic, sample: tuple[float, ...], level: float
+) -> Interval | None:
+    match statistic:
+        case Statistic.MEDIAN:
+            return statistics.median_interval(sample, level)
+        case Statistic.SD:
+            return statistics.sd_interval(sample, level)
+        case Statistic.BEST:
+            runs = _best_runs(claim, sample)
+            return statistics.best_interval(sample, level, runs=runs, higher=_higher(claim))
+        case Statistic.SINGLE:
+            # The reported value is itself one draw: it is compared with one further run of ours.
+            return statistics.prediction_interval(sample, level)
+        case _:
+            return statistics.t_interval(sample, level)
+
+
+def _half_width(
+    statistic: Statistic, sample: tuple[float, ...], value: float, interval: Interval | None
+) -> Callable[[int], float] | None:
+    if interval is None:
+        return None
+    n, sd = len(sample), statistics.sample_sd(sample)
+    if statistic is Statistic.MEAN:
+        return lambda k: statistics.t_quantile(0.95, k - 1) * sd / math.sqrt(k)
+    if statistic is Statistic.SINGLE:
+        return lambda k: statistics.t_quantile(0.95, k - 1) * sd * math.sqrt(1 + 1 / k)
+    wider = max(value - interval[0], interval[1] - value)
+    return lambda k: wider * math.sqrt(n / k)
+
+
+def _best_runs(claim: Claim, sample: tuple[float, ...]) -> int:
+    return min(claim.n_runs or len(sample), len(sample))
+
+
+def _higher(claim: Claim) -> bool:
+    return claim.direction is Direction.HIGHER

@@ -1,0 +1,304 @@
+"""The verdict of one claim: an equivalence test at the rubric's tolerance, said in a sentence.
+
+The claim is reproduced when the 90 % interval of its statistic lies wholly inside the tolerance
+zone around the reported value (two one-sided tests at 5 %), not reproduced when it lies wholly
+outside, and otherwise undecided. docs/scoring.md gives each formula with its source.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from repro_pipeline.claims.model import Claim, Direction, Statistic
+from repro_pipeline.experiment import statistics
+from repro_pipeline.experiment.spec import ValueSource
+from repro_pipeline.experiment.statistics import Interval
+from repro_pipeline.scoring.estimate import Estimate, estimate, over_seeds
+from repro_pipeline.scoring.model import ClaimVerdict
+from repro_pipeline.scoring.rubric import MetricParityRule
+from repro_pipeline.scoring.words import counted, duration, number, percent, span
+from repro_pipeline.status import Verdict
+
+Seed = int | None
+"""None is the seed of code that takes none."""
+
+_LARGEST = 1e100
+"""A value beyond this is no measurement, and would overflow the arithmetic."""
+
+_FINE_PRINT = 0.2
+"""Agreement at printed precision decides alone only where one unit of the last digit is at most
+this share of the tolerance (three digits at 5 %). A value whose truth lies on the zone's border
+then hits the printed digits by chance with a probability of at most 0.2 * 0.242 < 5 %, whatever the
+spread: the maximum over s of (quantum / s) * phi(tolerance / s) lies at s = tolerance."""
+
+_UNIT_FACTORS = (100.0, 1000.0, 0.01, 0.001)
+
+
+@dataclass(frozen=True)
+class Zone:
+    """The values that count as the reported one: within the tolerance, or rounding to its digits."""
+
+    reported: float
+    half: float
+
+    @classmethod
+    def around(cls, claim: Claim, rule: MetricParityRule) -> Zone:
+        """The zone of a claim that has a value."""
+        tolerance = rule.threshold * denominator(claim, rule)
+        return cls(claim.value, max(tolerance, (claim.quantum or 0) / 2))
+
+    @property
+    def interval(self) -> Interval:
+        """Its borders."""
+        return self.reported - self.half, self.reported + self.half
+
+    def holds(self, value: float) -> bool:
+        """Whether a value lies in the zone, its borders included up to floating-point error."""
+        return abs(value - self.reported) <= self.half * (1 + 1e-9) + 1e-12 * abs(self.reported)
+
+    def encloses(self, interval: Interval) -> bool:
+        """Whether an interval lies wholly inside."""
+        return self.holds(interval[0]) and self.holds(interval[1])
+
+    def excludes(self, interval: Interval) -> bool:
+        """Whether an interval lies wholly outside."""
+        low, high = interval
+        same_side = (low > self.reported) == (high > self.reported)
+        return same_side and not self.holds(low) and not self.holds(high)
+
+    def distance(self, value: float) -> float:
+        """From a value to the nearer border."""
+        return abs(self.half - abs(value - self.reported))
+
+
+def denominator(claim: Claim, rule: MetricParityRule) -> float:
+    """max(|reported|, eps), by which relative errors are measured; eps is half a printed unit."""
+    eps = (claim.quantum or 0) / 2 if rule.eps == "printed" else rule.eps
+    return max(abs(claim.value), eps)
+
+
+def judge_claim(
+    claim: Claim,
+    values: Mapping[Seed, float],
+    planned: int,
+    rule: MetricParityRule,
+    seconds_per_seed: float | None = None,
+    *,
+    source: ValueSource | None = None,
+    repeats: Sequence[float] = (),
+    missing: Sequence[str] = (),
+) -> ClaimVerdict:
+    """Judge one claim from the value of each seed, in the claim's unit.
+
+    `planned` seeds were to be run; `missing` says why each absent one is absent. `repeats` are the
+    values of repetitions of unseeded code: they show whether it is deterministic, and add no seed.
+    A value that is not finite is none. Raises nothing.
+    """
+    seen = {seed: values[seed] for seed in sorted(values, key=_order) if _usable(values[seed])}
+    unusable = [
+        f"{_seed_name(seed)} gave no usable number ({values[seed]})"
+        for seed in sorted(values, key=_order)
+        if seed not in seen
+    ]
+    told = (*missing, *unusable)
+    sample = tuple(seen.values())
+    fixed = _deterministic(seen, repeats)
+    estimated = estimate(claim, sample, fixed=fixed)
+    zone = None if claim.value is None else Zone.around(claim, rule)
+    common = {
+        "claim": claim.id,
+        "reported": claim.value,
+        "n": len(sample),
+        "planned": planned,
+        "missing": told,
+        "value": estimated.value,
+        "mean": statistics.mean(sample) if sample else None,
+        "sd": statistics.sample_sd(sample),
+        "interval90": estimated.interval90,
+        "interval95": estimated.interval95,
+        "prediction95": estimated.prediction95,
+        "deterministic": fixed,
+        "source": source,
+        "values": {_key(seed): value for seed, value in seen.items()},
+        **_compared(claim, zone, estimated, rule),
+    }
+    verdict, sentence = _decide(
+        claim, zone, estimated, len(sample), common["agrees_at_printed_precision"]
+    )
+    needed = None
+    if verdict is Verdict.INCONCLUSIVE:
+        needed = _seeds_to_decide(zone, estimated, len(sample))
+    common["seeds_to_decide"] = needed
+    common["seconds_to_decide"] = (
+        None
+        if needed is None or seconds_per_seed is None
+        else (needed - len(sample)) * seconds_per_seed
+    )
+    draft = ClaimVerdict(verdict=verdict, reason=sentence, **common)
+    return draft.model_copy(update={"reason": " ".join((sentence, *_asides(claim, draft)))})
+
+
+def _compared(claim: Claim, zone: Zone | None, estimate: Estimate, rule: MetricParityRule) -> dict:
+    """The fields that hold the value against the reported one."""
+    if zone is None or estimate.value is None:
+        return {
+            "relative_error": None,
+            "within_threshold": None,
+            "agrees_at_printed_precision": False,
+            "better_than_reported": False,
+        }
+    value, low, high = estimate.value, *zone.interval
+    inside = zone.holds(value)
+    beyond = {Direction.LOWER: value < low, Direction.HIGHER: value > high}
+    half_print = (claim.quantum or 0) / 2
+    predicted = estimate.prediction95
+    return {
+        "relative_error": _relative(value - claim.value, denominator(claim, rule)),
+        "within_threshold": inside,
+        "agrees_at_printed_precision": _agrees(claim, value),
+        "better_than_reported": not inside and beyond.get(claim.direction, False),
+        "unit_error": None if inside else _unit_factor(zone, value),
+        "reported_interval95": _reported_interval(claim),
+        "reported_in_prediction95": predicted
+        and predicted[0] - half_print <= claim.value <= predicted[1] + half_print,
+    }
+
+
+def _relative(difference: float, below: float) -> float | None:
+    if difference == 0:
+        return 0.0
+    error = abs(difference) / below if below else math.inf
+    return error if math.isfinite(error) else None
+
+
+def _agrees(claim: Claim, value: float) -> bool:
+    return abs(value - claim.value) <= (claim.quantum or 0) / 2 * (1 + 1e-9)
+
+
+def _unit_factor(zone: Zone, value: float) -> float | None:
+    if zone.holds(0.0):
+        return None
+    return next((factor for factor in _UNIT_FACTORS if zone.holds(value * factor)), None)
+
+
+def _reported_interval(claim: Claim) -> Interval | None:
+    """The reported value's own 95 % interval; None where the paper's ± is of an unstated kind."""
+    given, kind, runs = claim.uncertainty, claim.uncertainty_kind, claim.n_runs or 1
+    if given is None:
+        return None
+    if kind == "sd" and runs > 1:
+        half = statistics.t_quantile(0.975, runs - 1) * given / math.sqrt(runs)
+    elif kind == "se":
+        half = 1.959964 * given
+    elif kind == "ci":
+        half = given
+    else:
+        return None
+    return claim.value - half, claim.value + half
+
+
+def _decide(
+    claim: Claim, zone: Zone | None, estimated: Estimate, n: int, agrees: bool
+) -> tuple[Verdict, str]:
+    """The verdict with the sentence that carries it."""
+    if not n:
+        return Verdict.NOT_RUN, "No run gave a value."
+    if zone is None:
+        return Verdict.INCONCLUSIVE, "The paper prints no number for this claim."
+    if estimated.value is None:
+        return Verdict.INCONCLUSIVE, f"Nothing to compare: {estimated.why_none}."
+    what, interval = _what(estimated, n), estimated.interval90
+    where = f"{span(zone.interval)}, the tolerance around {number(zone.reported)}"
+    if interval is not None and zone.encloses(interval):
+        return (
+            Verdict.REPRODUCED,
+            f"The 90 % interval of {what}, {span(interval)}, is inside {where}.",
+        )
+    if agrees and (claim.quantum or 0) <= _FINE_PRINT * zone.half:
+        spread = (
+            "its spread is unknown" if interval is None else f"its interval is {span(interval)}"
+        )
+        return Verdict.REPRODUCED, (
+            f"The value of {what}, {number(estimated.value)}, rounds to the printed digits; {spread}."
+        )
+    if interval is None:
+        place = "inside" if zone.holds(estimated.value) else "outside"
+        return Verdict.INCONCLUSIVE, (
+            f"The value of {what}, {number(estimated.value)}, is {place} {where}, "
+            "but one run says nothing of its spread."
+        )
+    held = f"The 90 % interval of {what}, {span(interval)},"
+    if zone.excludes(interval):
+        return Verdict.NOT_REPRODUCED, f"{held} is outside {where}."
+    return Verdict.INCONCLUSIVE, f"{held} crosses the border of {where}."
+
+
+def _what(estimated: Estimate, n: int) -> str:
+    if n == 1:
+        return "the one run"
+    if estimated.statistic is Statistic.SINGLE:
+        return f"one further run, by {n} seeds"
+    name = "standard deviation" if estimated.statistic is Statistic.SD else estimated.statistic
+    return f"the {name} over {n} seeds"
+
+
+def _seeds_to_decide(zone: Zone | None, estimated: Estimate, n: int) -> int | None:
+    if zone is None or estimated.half_width is None:
+        return None
+    return statistics.seeds_to_reach(estimated.half_width, zone.distance(estimated.value), n)
+
+
+def _asides(claim: Claim, verdict: ClaimVerdict) -> list[str]:
+    """What else a reader must know, a sentence each."""
+    says = []
+    if verdict.deterministic:
+        of = f"All {verdict.n} seeds" if verdict.n > 1 else "All repetitions of the unseeded code"
+        says.append(f"{of} gave the same bits.")
+    if verdict.better_than_reported:
+        says.append(f"It is better than reported ({claim.direction} is better).")
+    if verdict.unit_error is not None:
+        says.append(
+            f"Times {number(verdict.unit_error)} it would agree: a unit error is suspected."
+        )
+    if verdict.verdict is Verdict.INCONCLUSIVE and verdict.relative_error is not None:
+        says.append(f"The value is {percent(verdict.relative_error)} off.")
+    if verdict.seeds_to_decide is not None:
+        cost = verdict.seconds_to_decide
+        price = "" if cost is None else f", {duration(cost)} more"
+        says.append(f"About {verdict.seeds_to_decide} seeds in all should decide{price}.")
+    if verdict.reported_interval95 is not None and verdict.value is not None:
+        low, high = verdict.reported_interval95
+        holds = "holds" if low <= verdict.value <= high else "does not hold"
+        says.append(f"The paper's own 95 % interval {span((low, high))} {holds} the value.")
+    if over_seeds(claim) is Statistic.BEST and (claim.n_runs or 0) > verdict.n > 0:
+        says.append(f"The paper's best is of {claim.n_runs} runs, this of {verdict.n}.")
+    if verdict.n < verdict.planned:
+        gone = verdict.planned - verdict.n
+        why = f": {'; '.join(verdict.missing)}" if verdict.missing else ""
+        says.append(f"{gone} of {counted(verdict.planned, 'planned seed')} gave no value{why}.")
+    return says
+
+
+def _deterministic(seen: Mapping[Seed, float], repeats: Sequence[float]) -> bool:
+    """Whether the spread is known to be none."""
+    unseeded = tuple(repeats) if None in seen else ()
+    sample = (*seen.values(), *unseeded)
+    return len(sample) > 1 and statistics.constant(sample)
+
+
+def _usable(value: float) -> bool:
+    return math.isfinite(value) and abs(value) <= _LARGEST
+
+
+def _order(seed: Seed) -> int:
+    return -1 if seed is None else seed
+
+
+def _key(seed: Seed) -> str:
+    return "unseeded" if seed is None else str(seed)
+
+
+def _seed_name(seed: Seed) -> str:
+    return "the unseeded run" if seed is None else f"seed {seed}"
