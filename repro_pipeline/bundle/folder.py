@@ -10,6 +10,7 @@ from pathlib import Path
 from repro_pipeline.bundle.task import Task
 from repro_pipeline.errors import BundleError
 from repro_pipeline.frozen import Frozen, Sha256, digest
+from repro_pipeline.ports import ArtifactStore
 from repro_pipeline.yamlfile import load_model
 
 TASK_NAME = "task.yaml"
@@ -61,7 +62,9 @@ def open_bundle(folder: Path) -> Bundle:
     task = load_model(task_file, Task) if task_file.exists() else Task()
     code = task.code.path if task.code else "code"
     if task.code and not (folder / code).is_dir():
-        raise BundleError(f"`code: {{path: {code}}}` is no folder of the bundle.", where=str(task_file))
+        raise BundleError(
+            f"`code: {{path: {code}}}` is no folder of the bundle.", where=str(task_file)
+        )
     references = folder / "references"
     return Bundle(
         paper=paper,
@@ -79,7 +82,15 @@ def open_bundle(folder: Path) -> Bundle:
 
 def find_sources(folder: Path) -> tuple[Path, ...]:
     """The paper's sources, the most exact format first. Raises BundleError where there is none."""
-    names = ("paper.tex", "paper", "paper.tar.gz", "paper.xml", "paper.tei.xml", "paper.md", "paper.pdf")
+    names = (
+        "paper.tex",
+        "paper",
+        "paper.tar.gz",
+        "paper.xml",
+        "paper.tei.xml",
+        "paper.md",
+        "paper.pdf",
+    )
     found = tuple(folder / name for name in names if (folder / name).exists())
     if not found:
         raise BundleError(
@@ -108,5 +119,15 @@ def _digests(folder: Path) -> dict[str, str]:
 
 
 def _which_exist(papers: Path) -> str:
-    names = sorted(path.name for path in papers.iterdir() if path.is_dir()) if papers.is_dir() else []
+    names = (
+        sorted(path.name for path in papers.iterdir() if path.is_dir()) if papers.is_dir() else []
+    )
     return f"These exist: {', '.join(names)}." if names else "Add one with `repro add PATH`."
+
+
+def keep_bundle(bundle: Bundle, folder: Path, store: ArtifactStore) -> None:
+    """Keep the sources, the task and the references in the store; the code is kept when frozen."""
+    kept = (*bundle.sources, TASK_NAME)
+    for name in bundle.files:
+        if name in kept or name.split("/")[0] in {"paper", "references"}:
+            store.put_file(folder / name)

@@ -58,7 +58,9 @@ def _read(
     if isinstance(address, CellAddress):
         _, _, _, cell, quantity = resolve_cell(paper, address)
         if quantity.relation != "=":
-            raise AddressError(f"the cell holds a bound ('{cell.text}'), not a value.", where=str(address))
+            raise AddressError(
+                f"the cell holds a bound ('{cell.text}'), not a value.", where=str(address)
+            )
         return quantity, cell.provenance
     if isinstance(address, TextAddress):
         _, quantity = resolve_text(paper, address)

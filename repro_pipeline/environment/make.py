@@ -1,3 +1,29 @@
 """From a code folder to its built environment: requirements, lock, build."""
 
 from __future__ import annotations
+
+from pathlib import Path
+
+from repro_pipeline.bundle.task import TaskCode
+from repro_pipeline.environment.build import build
+from repro_pipeline.environment.interpreter import python_for
+from repro_pipeline.environment.lock import lock_info, resolve
+from repro_pipeline.environment.model import BuiltEnvironment
+from repro_pipeline.environment.requirements import find_requirements
+from repro_pipeline.ports import ArtifactStore
+
+
+def make_environment(
+    code: Path, given: TaskCode | None, *, store: ArtifactStore, cache: Path
+) -> BuiltEnvironment:
+    """Lock what the code says it needs, keep the lock in the store, and build from it alone.
+
+    Raises BuildError where requirements conflict, a package cannot be had, or no Python fits.
+    """
+    named = given.python if given else None
+    requirements = find_requirements(code, given.requirements if given else None)
+    python = python_for(named or requirements.python, cache=cache)
+    text = resolve(requirements, python=python, cache=cache)
+    lock = lock_info(text, requirements=requirements, python=python, named=named)
+    store.put(text.encode())
+    return build(text, lock=lock, cache=cache)

@@ -98,7 +98,9 @@ def experiment_of_command(task: Task, claims: ReportedClaims) -> Experiment:
             hint=f"Map each claim under `outputs`, or give the code an {SPEC_NAME}.",
         )
     mapped = {mapping.claim for mapping in task.outputs}
-    limit = {"timeout": task.code.timeout} if task.code and task.code.timeout else {"timeout": 3600.0}
+    limit = (
+        {"timeout": task.code.timeout} if task.code and task.code.timeout else {"timeout": 3600.0}
+    )
     return Experiment(
         id="given-command",
         kind=ExperimentKind.BASELINE,
@@ -111,13 +113,19 @@ def experiment_of_command(task: Task, claims: ReportedClaims) -> Experiment:
 def _read_config(code: Path, name: str, spec: Path) -> dict[str, Any]:
     path = code / name
     if not path.resolve().is_relative_to(code.resolve()):
-        raise FileFormatError(f"the configuration '{name}' leaves the code folder.", where=str(spec))
+        raise FileFormatError(
+            f"the configuration '{name}' leaves the code folder.", where=str(spec)
+        )
     try:
         config = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except FileNotFoundError:
-        raise FileFormatError(f"the configuration '{name}' does not exist.", where=str(spec)) from None
+        raise FileFormatError(
+            f"the configuration '{name}' does not exist.", where=str(spec)
+        ) from None
     except json.JSONDecodeError as error:
-        raise FileFormatError(f"is no valid JSON: {error.msg}.", where=f"{path}:{error.lineno}") from None
+        raise FileFormatError(
+            f"is no valid JSON: {error.msg}.", where=f"{path}:{error.lineno}"
+        ) from None
     except (ValueError, OSError) as error:
         raise FileFormatError(f"cannot be read: {error}.", where=str(path)) from None
     if not isinstance(config, dict):

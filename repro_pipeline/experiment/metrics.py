@@ -54,7 +54,9 @@ def read_values(
         metrics = MetricsFile.model_validate(json.loads(text, parse_constant=_refuse_constant))
     except json.JSONDecodeError as error:
         raise MetricsError(
-            "metrics_malformed", f"is no valid JSON: {error.msg}.", where=f"{METRICS_NAME}:{error.lineno}"
+            "metrics_malformed",
+            f"is no valid JSON: {error.msg}.",
+            where=f"{METRICS_NAME}:{error.lineno}",
         ) from None
     except ValidationError as error:
         first = error.errors()[0]
@@ -64,12 +66,16 @@ def read_values(
             f"does not follow its schema: {place}: {first['msg']}.",
             hint='It must be {"metrics": [{"claim": "<id>", "value": 3.9}], "notes": ""}.',
         ) from None
-    return _checked([(m.claim, m.value) for m in metrics.metrics], claims), ValueSource.SELF_REPORTED
+    return _checked(
+        [(m.claim, m.value) for m in metrics.metrics], claims
+    ), ValueSource.SELF_REPORTED
 
 
 def _checked(values: list[tuple[str, float]], claims: Sequence[str]) -> dict[str, float]:
     if not values:
-        raise MetricsError("metrics_empty", "holds no values.", hint=f"Expected: {', '.join(claims)}.")
+        raise MetricsError(
+            "metrics_empty", "holds no values.", hint=f"Expected: {', '.join(claims)}."
+        )
     result: dict[str, float] = {}
     for claim, value in values:
         if claim not in claims:
@@ -120,9 +126,13 @@ def _mapped(mapping: OutputMapping, out: Path, log: Path, started_ns: int) -> fl
     elif mapping.csv is not None:
         found = _from_csv(text, mapping, name)
     else:
-        found = [match[1] if match.re.groups else match[0] for match in _matches(mapping.regex, text)]
+        found = [
+            match[1] if match.re.groups else match[0] for match in _matches(mapping.regex, text)
+        ]
     if not found:
-        raise MetricsError("metrics_missing", f"holds nothing for the claim '{mapping.claim}'.", where=name)
+        raise MetricsError(
+            "metrics_missing", f"holds nothing for the claim '{mapping.claim}'.", where=name
+        )
     numbers = [_number(value, mapping.claim, name) for value in found]
     return sum(numbers) / len(numbers) if mapping.stat == "mean" else numbers[-1]
 
@@ -137,7 +147,9 @@ def _matches(pattern: str, text: str) -> list[re.Match[str]]:
 def _from_csv(text: str, mapping: OutputMapping, name: str) -> list[str]:
     rows = csv.DictReader(text.splitlines())
     wanted = mapping.csv
-    absent = [column for column in (*wanted.where, wanted.column) if column not in (rows.fieldnames or ())]
+    absent = [
+        column for column in (*wanted.where, wanted.column) if column not in (rows.fieldnames or ())
+    ]
     if absent:
         raise MetricsError(
             "metrics_missing",
@@ -153,7 +165,9 @@ def _from_json(text: str, path: str, name: str) -> list[Any]:
     try:
         values = [json.loads(text)]
     except json.JSONDecodeError as error:
-        raise MetricsError("metrics_malformed", f"is no valid JSON: {error.msg}.", where=name) from None
+        raise MetricsError(
+            "metrics_malformed", f"is no valid JSON: {error.msg}.", where=name
+        ) from None
     for part in re.findall(r"[^.\[\]$]+|\[\*\]", re.sub(r"^\$\.?", "", path)):
         values = [inner for value in values for inner in _step(value, part)]
     return values
@@ -163,16 +177,16 @@ def _step(value: Any, part: str) -> list[Any]:
     if part == "[*]":
         return list(value) if isinstance(value, list) else []
     if isinstance(value, list):
-        return [value[int(part)]] if part.lstrip("-").isdigit() and -len(value) <= int(part) < len(value) else []
+        return [value[int(part)]] if part.isdigit() and int(part) < len(value) else []
     return [value[part]] if isinstance(value, dict) and part in value else []
 
 
 def _number(value: Any, claim: str, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise MetricsError("metrics_malformed", f"the value of '{claim}' is no number: {value!r}.", where=name)
     try:
+        if isinstance(value, bool):
+            raise ValueError
         return float(value)
-    except ValueError:
+    except (TypeError, ValueError):
         raise MetricsError(
             "metrics_malformed", f"the value of '{claim}' is no number: {value!r}.", where=name
         ) from None

@@ -57,3 +57,15 @@ class Run(Frozen):
     def values(self) -> dict[str, float]:
         """Value per claim of the attempt that counts; empty where none is ok."""
         return self.counted.values
+
+
+class RunSet(Frozen):
+    """The runs that a stage asked for. Fewer than planned where a budget ended it."""
+
+    runs: tuple[Run, ...] = ()
+    planned: int = 0
+
+    @property
+    def failed(self) -> tuple[Run, ...]:
+        """The runs of which no attempt counts."""
+        return tuple(run for run in self.runs if run.counted.status is not Status.OK)

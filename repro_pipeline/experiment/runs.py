@@ -8,9 +8,10 @@ import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from repro_pipeline.bundle.task import OutputMapping
 from repro_pipeline.experiment.metrics import METRICS_NAME, MetricsError, read_values
@@ -24,6 +25,7 @@ from repro_pipeline.sandbox.policy import Limits, Mount, RunOutcome, SandboxPoli
 from repro_pipeline.status import Reason, Status
 
 _LOG_TAIL = 64_000
+_CONFIG = Path("/config.json")
 
 
 @dataclass(frozen=True)
@@ -42,16 +44,18 @@ class Laboratory:
     ledger: Ledger
     store: ArtifactStore
     runner: Runner
-    python: str
+    python: Path
     """The environment's interpreter."""
     mounts: tuple[Mount, ...]
+    """What the interpreter needs."""
+    data: Mapping[str, Mount]
+    """The input files by name."""
     limits: Limits
     workers: int
     scratch: Path
     """A folder for working copies; emptied run by run."""
     actor: str
     outputs: tuple[OutputMapping, ...] = ()
-    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def plan_runs(
@@ -83,12 +87,16 @@ def plan_runs(
     )
 
 
-def execute_runs(planned: Sequence[PlannedRun], lab: Laboratory, *, stage: str) -> tuple[Run, ...]:
+def execute_runs(
+    planned: Sequence[PlannedRun], lab: Laboratory, *, stage: str, deadline: float | None = None
+) -> tuple[Run, ...]:
     """Execute what has not succeeded yet, and return every planned run with all its attempts.
 
-    A failing run is recorded and hinders no other. On an interrupt the running ones are ended and
-    recorded as cancelled, and the interrupt goes on.
+    A failing run is recorded and hinders no other. After `deadline` (on the monotonic clock) no run
+    is started; one that never was is left out of the result. On an interrupt the running ones are
+    ended and recorded as cancelled, and the interrupt goes on.
     """
+    lab.runner.enforcement()  # raises before anything is planned where no run could start
     done = {run.run_key: run for run in project_runs(lab.ledger.events(lab.paper))}
     open_runs = [run for run in planned if not _succeeded(done.get(run.identity.run_key))]
     lab.ledger.append(
@@ -103,12 +111,12 @@ def execute_runs(planned: Sequence[PlannedRun], lab: Laboratory, *, stage: str) 
     attempts = {key: len(run.attempts) for key, run in done.items()}
     with ThreadPoolExecutor(max_workers=lab.workers) as pool:
         futures = [
-            pool.submit(_attempt, run, attempts.get(run.identity.run_key, 0) + 1, lab)
+            pool.submit(_attempt, run, attempts.get(run.identity.run_key, 0) + 1, lab, deadline)
             for run in open_runs
         ]
         _wait_for_all(futures, lab.runner)
     done = {run.run_key: run for run in project_runs(lab.ledger.events(lab.paper))}
-    return tuple(done[run.identity.run_key] for run in planned)
+    return tuple(done[run.identity.run_key] for run in planned if run.identity.run_key in done)
 
 
 def _succeeded(run: Run | None) -> bool:
@@ -130,7 +138,9 @@ def _wait_for_all(futures: list[Future], runner: Runner) -> None:
         raise
 
 
-def _attempt(run: PlannedRun, number: int, lab: Laboratory) -> None:
+def _attempt(run: PlannedRun, number: int, lab: Laboratory, deadline: float | None) -> None:
+    if deadline is not None and time.monotonic() > deadline:
+        return
     identity, experiment = run.identity, run.experiment
     started_at, clock = datetime.now(UTC), time.monotonic()
     common = {
@@ -173,29 +183,65 @@ def _run_in(place: Path, run: PlannedRun, lab: Laboratory) -> dict:
     lab.store.get_tree(run.identity.code_tree, workdir)
     out.mkdir()
     config = place / "config.json"
-    config.write_text(json.dumps(run.identity.config, sort_keys=True), encoding="utf-8")
-    command = fill_command(run.identity, lab, config=config, out=out, workdir=workdir)
+    config.touch()
     policy = SandboxPolicy(
-        mounts=(*lab.mounts, Mount(source=config, target=Path("/config.json"))),
+        mounts=(*lab.mounts, *lab.data.values(), Mount(source=config, target=_CONFIG)),
         limits=lab.limits.model_copy(
             update={"wall_clock": min(lab.limits.wall_clock, run.experiment.timeout)}
         ),
-        environment=dict(lab.variables),
+    )
+
+    def inside(path: Path) -> str:
+        return lab.runner.inside(path, policy, workdir=workdir, out=out)
+
+    data = {name: inside(mount.source) for name, mount in lab.data.items()}
+    settings = run.identity.config | ({"data": data} if data else {})
+    config.write_text(json.dumps(settings, sort_keys=True), encoding="utf-8")
+    command = fill_command(
+        run.identity.command,
+        {
+            "python": inside(lab.python),
+            "config": inside(config),
+            "seed": str(run.identity.seed),
+            "out": inside(out),
+            "data": data,
+        },
     )
     started_ns = _file_clock(out)
     outcome = lab.runner.run(command, policy, workdir=workdir, out=out, log=log)
     return {**_measured(outcome), **_judged(run, outcome, out, log, started_ns, lab)}
 
 
-def fill_command(
-    identity: RunIdentity, lab: Laboratory, *, config: Path, out: Path, workdir: Path
-) -> list[str]:
-    """The command of a run, with paths as the code sees them.
+def fill_command(command: Sequence[str], places: Mapping[str, Any]) -> list[str]:
+    """The command of a run, from its words and the places as the code sees them.
 
-    A command that holds `{seed}`, `{out}` or `{data}` is a template; any other is given
-    `--config FILE --seed N --out DIR`. A leading `python` is the environment's interpreter.
+    A command that holds `{config}`, `{seed}`, `{out}` or `{data.NAME}` is a template, in which
+    `{data}` is the only input file; any other command is given `--config FILE --seed N --out DIR`.
+    A leading `python` stands for the environment's interpreter.
     """
-    raise NotImplementedError
+    first, *rest = command
+    words = [places["python"] if first in {"python", "python3"} else first, *rest]
+    data = places["data"]
+    names = {
+        "{config}": places["config"],
+        "{seed}": places["seed"],
+        "{out}": places["out"],
+        **{f"{{data.{name}}}": path for name, path in data.items()},
+        **({"{data}": next(iter(data.values()))} if len(data) == 1 else {}),
+    }
+    if not any(name in word for word in words for name in names):
+        return [
+            *words,
+            "--config",
+            places["config"],
+            "--seed",
+            places["seed"],
+            "--out",
+            places["out"],
+        ]
+    for name, value in names.items():
+        words = [word.replace(name, value) for word in words]
+    return words
 
 
 def _measured(outcome: RunOutcome) -> dict:

@@ -11,7 +11,9 @@ def evaluation_seeds(secret: bytes, code_tree: str, *, sweep: int, count: int) -
 
     A longer list begins with the shorter one, so that asking for more seeds repeats no run.
     """
-    return _derive(secret, f"eval:{code_tree}:{sweep}", count, taken=set(dev_seeds(secret, code_tree)))
+    return _derive(
+        secret, f"eval:{code_tree}:{sweep}", count, taken=set(dev_seeds(secret, code_tree))
+    )
 
 
 def dev_seeds(secret: bytes, code_tree: str, count: int = 1) -> tuple[int, ...]:

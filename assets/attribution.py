@@ -1,0 +1,33 @@
+"""Stage `attribution`: why claims did not reproduce, as far as the evidence says."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from assets.stage import stage_asset
+from repro_pipeline.scoring.attribution import Attribution, attribute
+from repro_pipeline.scoring.model import Evidence, Scores
+from repro_pipeline.stages import Stage
+
+
+def describe(attribution: Attribution) -> dict:
+    """The causes per claim."""
+    rows = [
+        {
+            "claim": cause.claim,
+            "cause": cause.cause,
+            "evidence": cause.evidence,
+            "next": cause.next_step,
+        }
+        for cause in attribution.causes
+    ]
+    table = (
+        {"causes": dg.MetadataValue.table([dg.TableRecord(row) for row in rows])} if rows else {}
+    )
+    return {**table, "claims not reproduced": len({cause.claim for cause in attribution.causes})}
+
+
+@stage_asset(group="judge", version="1", describe=describe)
+def attribution(stage: Stage, experiment_ledger: Evidence, scores: Scores) -> Attribution:
+    """For each claim that is not reproduced: the causes that the evidence speaks for, or that none does."""
+    return attribute(experiment_ledger, scores)

@@ -1,0 +1,69 @@
+"""Stage `environment`: locked with hashes, built from the lock alone."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from assets.stage import stage_asset
+from repro_pipeline.agent.given_code import code_folder
+from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.environment.make import make_environment
+from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
+from repro_pipeline.frozen import digest
+from repro_pipeline.ledger.events import EnvironmentBuilt
+from repro_pipeline.lineage.model import AssumptionLedger
+from repro_pipeline.stages import Stage
+
+
+def describe(built: BuiltEnvironment) -> dict:
+    """The lock and what it was built into."""
+    rows = [
+        {"package": name, "version": v} for name, v in sorted(built.fingerprint.packages.items())
+    ]
+    table = (
+        {"packages": dg.MetadataValue.table([dg.TableRecord(row) for row in rows])} if rows else {}
+    )
+    return {
+        **table,
+        "python": built.fingerprint.python,
+        "lock": built.lock.sha256,
+        "hashed": built.lock.hashed,
+        "lock source": built.lock.source,
+        "cpu": built.fingerprint.cpu,
+    }
+
+
+def code_alone(
+    stage: Stage,
+    paper_bundle: Bundle,
+    data_manifest: DataManifest,
+    assumption_ledger: AssumptionLedger,
+) -> dict:
+    """The environment rests on the code's requirements and imports."""
+    given = paper_bundle.task.code
+    top = (given.path if given else "code").rstrip("/") + "/"
+    return {
+        "files": {name: sha for name, sha in paper_bundle.files.items() if name.startswith(top)},
+        "given": given.model_dump(mode="json") if given else None,
+    }
+
+
+@stage_asset(
+    group="build", version="1", describe=describe, kinds={"python", "uv"}, depends_on=code_alone
+)
+def environment(
+    stage: Stage,
+    paper_bundle: Bundle,
+    data_manifest: DataManifest,
+    assumption_ledger: AssumptionLedger,
+) -> BuiltEnvironment:
+    """All packages locked with hashes and built from the lock alone, with the host's fingerprint."""
+    code = code_folder(paper_bundle, stage.bundle_folder, stage.project.config.models)
+    built = make_environment(
+        code,
+        paper_bundle.task.code,
+        store=stage.project.store,
+        cache=stage.project.state / "environments",
+    )
+    stage.record(EnvironmentBuilt(lock=built.lock.sha256, fingerprint=digest(built.fingerprint)))
+    return built

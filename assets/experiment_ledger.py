@@ -1,0 +1,52 @@
+"""Stage `experiment_ledger`: all evidence on one table, failures included; no rubric has a say in it."""
+
+from __future__ import annotations
+
+from assets.stage import stage_asset
+from repro_pipeline.agent.model import Implementation
+from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.claims.model import ReportedClaims
+from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
+from repro_pipeline.experiment.evidence import gather_evidence
+from repro_pipeline.experiment.model import RunSet
+from repro_pipeline.scoring.model import Evidence, IntegrityEvidence
+from repro_pipeline.stages import Stage
+
+
+def describe(evidence: Evidence) -> dict:
+    """What the evidence consists of."""
+    return {
+        "mode": evidence.mode,
+        "experiments": len(evidence.experiments),
+        "runs": len(evidence.runs),
+        "failed runs": sum(run.counted.status != "ok" for run in evidence.runs),
+        "attempts": sum(len(run.attempts) for run in evidence.runs),
+        "runner": evidence.runner,
+        "earlier failures": "; ".join(reason.sentence for reason in evidence.failures) or "none",
+    }
+
+
+@stage_asset(group="judge", version="1", describe=describe)
+def experiment_ledger(
+    stage: Stage,
+    paper_bundle: Bundle,
+    reported_claims: ReportedClaims,
+    data_manifest: DataManifest | None,
+    environment: BuiltEnvironment | None,
+    implementation: Implementation | None,
+    baseline: RunSet | None,
+    ablations: RunSet | None,
+    sensitivity: RunSet | None,
+    integrity: IntegrityEvidence | None,
+) -> Evidence:
+    """Every experiment and run with every attempt, as evidence: what failed or is missing is part of it."""
+    return gather_evidence(
+        stage,
+        paper_bundle,
+        reported_claims,
+        data_manifest,
+        environment,
+        implementation,
+        [baseline, ablations, sensitivity],
+        integrity,
+    )

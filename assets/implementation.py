@@ -1,0 +1,52 @@
+"""Stage `implementation`: the code that will be scored, frozen under its hash."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from assets.stage import stage_asset
+from repro_pipeline.agent.implement import implement
+from repro_pipeline.agent.model import Implementation
+from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.claims.model import ReportedClaims
+from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
+from repro_pipeline.lineage.model import AssumptionLedger
+from repro_pipeline.stages import Ended, Stage
+
+
+def describe(implementation: Implementation) -> dict:
+    """The experiments that the code offers."""
+    rows = [
+        {
+            "experiment": e.id,
+            "kind": str(e.kind),
+            "of": e.of or "",
+            "change": str(e.change or ""),
+            "claims": ", ".join(e.claims),
+            "timeout (s)": e.timeout,
+        }
+        for e in implementation.experiments
+    ]
+    return {
+        "experiments": dg.MetadataValue.table([dg.TableRecord(row) for row in rows]),
+        "mode": implementation.mode,
+        "code tree": implementation.code_tree,
+        "command": " ".join(implementation.command),
+        "claims without a run": ", ".join(implementation.uncovered) or "none",
+    }
+
+
+@stage_asset(group="build", version="1", describe=describe)
+def implementation(
+    stage: Stage,
+    paper_bundle: Bundle,
+    reported_claims: ReportedClaims,
+    data_manifest: DataManifest,
+    environment: BuiltEnvironment,
+    assumption_ledger: AssumptionLedger,
+) -> Implementation | Ended:
+    """The experiment's code, frozen under its hash after a small first run of each experiment.
+
+    Mode `code`: given code is run as it is, without an agent, and is labelled unblinded.
+    """
+    return implement(stage, paper_bundle, reported_claims, data_manifest, environment)

@@ -1,0 +1,54 @@
+"""Stage `integrity`: evidence that costs runs, gathered once and judged later by any rubric."""
+
+from __future__ import annotations
+
+from assets.runs import what_runs_rest_on
+from assets.stage import stage_asset
+from repro_pipeline.agent.model import Implementation
+from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.claims.model import ReportedClaims
+from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
+from repro_pipeline.experiment.campaign import Setting
+from repro_pipeline.experiment.model import RunSet
+from repro_pipeline.experiment.probes import gather_integrity
+from repro_pipeline.scoring.model import IntegrityEvidence
+from repro_pipeline.stages import Ended, Stage
+
+
+def describe(evidence: IntegrityEvidence) -> dict:
+    """The probes, each in a sentence."""
+    return {
+        "parity runs": len(evidence.parity),
+        **{f"probe {probe.id}": probe.sentence for probe in evidence.probes},
+    }
+
+
+def rests_on(
+    stage: Stage,
+    paper_bundle: Bundle,
+    reported_claims: ReportedClaims,
+    implementation: Implementation,
+    environment: BuiltEnvironment,
+    data_manifest: DataManifest,
+    baseline: RunSet,
+) -> dict:
+    """What the runs rest on, and the claims whose values are looked for in the code."""
+    return {
+        **what_runs_rest_on(stage, paper_bundle, implementation, environment, data_manifest),
+        "claims": reported_claims.model_dump(mode="json"),
+    }
+
+
+@stage_asset(group="evidence", version="1", describe=describe, depends_on=rests_on)
+def integrity(
+    stage: Stage,
+    paper_bundle: Bundle,
+    reported_claims: ReportedClaims,
+    implementation: Implementation,
+    environment: BuiltEnvironment,
+    data_manifest: DataManifest,
+    baseline: RunSet,
+) -> IntegrityEvidence | Ended:
+    """Repetitions with the same seed, and probes of the code: evidence, not yet a judgement."""
+    setting = Setting(paper_bundle, implementation, environment, data_manifest)
+    return gather_integrity(stage, setting, reported_claims)

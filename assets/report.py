@@ -1,0 +1,47 @@
+"""Stage `report`: the page that a person reads."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from assets.stage import stage_asset
+from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.claims.model import ReportedClaims
+from repro_pipeline.lineage.model import AssumptionLedger, Lineage
+from repro_pipeline.paper.model import Paper
+from repro_pipeline.report.write import ReportFiles, write_report
+from repro_pipeline.scoring.attribution import Attribution
+from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
+from repro_pipeline.stages import Stage
+
+
+def describe(files: ReportFiles) -> dict:
+    """Where the report lies."""
+    return {"headline": files.headline, "html": dg.MetadataValue.path(files.html_path)}
+
+
+@stage_asset(group="judge", version="1", describe=describe)
+def report(
+    stage: Stage,
+    paper_bundle: Bundle,
+    parsed_paper: Paper,
+    reported_claims: ReportedClaims,
+    paper_lineage: Lineage | None,
+    assumption_ledger: AssumptionLedger | None,
+    experiment_ledger: Evidence,
+    scores: Scores,
+    attribution: Attribution | None,
+    review_queue: ReviewQueue | None,
+) -> ReportFiles:
+    """One self-contained HTML page and its data as JSON, under reports/<paper>/."""
+    return write_report(
+        stage,
+        paper_bundle,
+        parsed_paper,
+        experiment_ledger,
+        scores,
+        paper_lineage,
+        assumption_ledger,
+        attribution,
+        review_queue,
+    )

@@ -1,0 +1,47 @@
+"""Stage `reported_claims`: the numbers that are to be reproduced."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from assets.stage import stage_asset
+from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.claims.extract import extract_claims
+from repro_pipeline.claims.model import ReportedClaims
+from repro_pipeline.paper.model import Paper
+from repro_pipeline.stages import Stage
+
+
+def describe(reported: ReportedClaims) -> dict:
+    """The claims as a table."""
+    rows = [
+        {
+            "claim": claim.id,
+            "reported": claim.text,
+            "unit": claim.unit or "",
+            "key": claim.key,
+            "where": str(claim.address),
+            "read at": str(claim.provenance or ""),
+        }
+        for claim in reported.claims
+    ]
+    return {
+        "claims": dg.MetadataValue.table([dg.TableRecord(row) for row in rows]),
+        "count": len(reported.claims),
+        "main": reported.main,
+        "pairs": len(reported.pairs),
+        "excluded pairs": sum(pair.excluded is not None for pair in reported.pairs),
+        "proposed by": reported.proposed_by,
+    }
+
+
+def claims_and_paper(stage: Stage, paper_bundle: Bundle, parsed_paper: Paper) -> dict:
+    """Only the task's claims and pairs matter, and the document."""
+    task = paper_bundle.task.model_dump(mode="json", include={"claims", "ablations", "comparisons"})
+    return {"task": task, "paper": parsed_paper.model_dump(mode="json")}
+
+
+@stage_asset(group="understand", version="1", describe=describe, depends_on=claims_and_paper)
+def reported_claims(stage: Stage, paper_bundle: Bundle, parsed_paper: Paper) -> ReportedClaims:
+    """The reported values to reproduce, each read from its cell of the paper, and the ablation pairs."""
+    return extract_claims(parsed_paper, paper_bundle.task)

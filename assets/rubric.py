@@ -1,0 +1,36 @@
+"""The rubric: an external, unpartitioned asset whose data version is the hash of `rubric.yaml`."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from repro_pipeline.project import Project
+from repro_pipeline.scoring.current import current_rubric
+from resources.project import ProjectResource
+
+KEY = dg.AssetKey("rubric")
+
+
+@dg.observable_source_asset(
+    name="rubric",
+    group_name="sources",
+    description="The thresholds by which evidence becomes scores; changing it makes scores stale, "
+    "and nothing else.",
+)
+def rubric(project: ProjectResource) -> dg.DataVersion:
+    """Observe the rubric's content."""
+    _, digest = current_rubric(project.open())
+    return dg.DataVersion(digest)
+
+
+def observe_if_changed(instance: dg.DagsterInstance, project: Project) -> None:
+    """Tell Dagster of the rubric's content where it does not know it yet; an observation each time
+    would make every score look stale."""
+    _, digest = current_rubric(project)
+    event = instance.get_latest_data_version_record(KEY)
+    tags = event.event_log_entry.dagster_event.event_specific_data if event else None
+    known = tags.asset_observation.tags.get("dagster/data_version") if tags else None
+    if known != digest:
+        instance.report_runless_asset_event(
+            dg.AssetObservation(KEY, tags={"dagster/data_version": digest})
+        )

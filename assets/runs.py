@@ -1,0 +1,63 @@
+"""How sets of runs are shown in the UI; shared by the stages that make runs."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+
+import dagster as dg
+
+from repro_pipeline.agent.model import Implementation
+from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
+from repro_pipeline.experiment.campaign import seeds_of
+from repro_pipeline.experiment.model import RunSet
+from repro_pipeline.stages import Stage
+from repro_pipeline.status import Status
+
+
+def describe_runs(runs: RunSet) -> dict:
+    """Mean and spread per experiment and claim, and what the runs cost."""
+    values: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for run in runs.runs:
+        for claim, value in run.values.items():
+            values[run.experiment, claim].append(value)
+    rows = [
+        {
+            "experiment": experiment,
+            "claim": claim,
+            "n": len(found),
+            "mean": statistics.fmean(found),
+            "sd": statistics.stdev(found) if len(found) > 1 else None,
+        }
+        for (experiment, claim), found in values.items()
+    ]
+    attempts = [attempt for run in runs.runs for attempt in run.attempts]
+    table = (
+        {"values": dg.MetadataValue.table([dg.TableRecord(row) for row in rows])} if rows else {}
+    )
+    return {
+        **table,
+        "runs planned": runs.planned,
+        "runs that count": sum(run.counted.status is Status.OK for run in runs.runs),
+        "attempts": len(attempts),
+        "failed attempts": sum(attempt.status is not Status.OK for attempt in attempts),
+        "run seconds": round(sum(attempt.seconds for attempt in attempts), 1),
+    }
+
+
+def what_runs_rest_on(
+    stage: Stage,
+    paper_bundle: Bundle,
+    implementation: Implementation,
+    environment: BuiltEnvironment,
+    data_manifest: DataManifest,
+) -> dict:
+    """Code, lock, data, seeds and budget: not the rest of the bundle."""
+    return {
+        "implementation": implementation.model_dump(mode="json", by_alias=True),
+        "lock": environment.lock.model_dump(mode="json"),
+        "data": data_manifest.model_dump(mode="json"),
+        "seeds": seeds_of(stage.project, paper_bundle, implementation),
+        "budget": paper_bundle.task.budget.model_dump(mode="json"),
+    }

@@ -1,0 +1,28 @@
+"""`scoreboard`: all papers on one page; unpartitioned, made anew after any paper was scored."""
+
+from __future__ import annotations
+
+import dagster as dg
+from repro_pipeline.report.scoreboard import write_scoreboard
+
+from assets.stage import OWNERS
+from resources.project import ProjectResource
+
+
+@dg.asset(
+    deps=["scores"],
+    group_name="judge",
+    kinds={"python"},
+    owners=OWNERS,
+    code_version="1",
+    description="Every paper's latest scores side by side: headline, dimensions, integrity, cost.",
+)
+def scoreboard(project: ProjectResource) -> dg.MaterializeResult:
+    """Write `reports/scoreboard.html` from the ledger."""
+    board = write_scoreboard(project.open())
+    rows = [dg.TableRecord(row) for row in board.rows]
+    table = {"scores": dg.MetadataValue.table(rows)} if rows else {}
+    return dg.MaterializeResult(
+        metadata={**table, "papers": len(rows), "page": dg.MetadataValue.path(board.path)},
+        data_version=dg.DataVersion(board.digest),
+    )

@@ -1,0 +1,106 @@
+"""Stage `scores`: what the rubric makes of the evidence."""
+
+from __future__ import annotations
+
+import dagster as dg
+from repro_pipeline.scoring.score import score
+
+from assets.stage import stage_asset
+from repro_pipeline.frozen import digest
+from repro_pipeline.ledger.events import Scored
+from repro_pipeline.scoring.current import current_rubric
+from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Scores
+from repro_pipeline.stages import Stage
+from repro_pipeline.status import Outcome
+
+DIMENSIONS = {
+    "environment_parity": "Locked with hashes, seeds fixed, and two runs of one configuration agree.",
+    "metric_parity": "The key claims are reproduced within the rubric's threshold.",
+    "ablation_faithful": "The ablations have the paper's signs.",
+    "no_leakage": "No evaluation data in training, no label read, no reported value shown.",
+}
+
+
+def describe(scores: Scores) -> dict:
+    """The headline, the verdicts and the dimensions."""
+    reproduced = sum(verdict.verdict == "reproduced" for verdict in scores.verdicts)
+    return {
+        "headline": scores.headline,
+        "overall": str(scores.overall),
+        "verdicts": dg.MetadataValue.table([dg.TableRecord(_verdict(v)) for v in scores.verdicts]),
+        "reproduced": reproduced,
+        "claims": len(scores.verdicts),
+        "share reproduced": reproduced / len(scores.verdicts),
+        "integrity": str(scores.integrity),
+        "rubric": scores.rubric,
+        **{dimension.id: str(dimension.outcome) for dimension in scores.dimensions},
+    }
+
+
+def _verdict(verdict: ClaimVerdict) -> dict:
+    return {
+        "claim": verdict.claim,
+        "reported": verdict.reported,
+        "reproduced": verdict.value,
+        "sd": verdict.sd,
+        "n": f"{verdict.n}/{verdict.planned}",
+        "relative error": verdict.relative_error,
+        "verdict": str(verdict.verdict),
+        "why": verdict.reason,
+    }
+
+
+def judge(scores: Scores) -> list[dg.AssetCheckResult]:
+    """The dimensions as asset checks: only a pass passes; what is not decided warns."""
+    return [
+        dg.AssetCheckResult(
+            asset_key="scores",
+            check_name=dimension.id,
+            passed=dimension.outcome in {Outcome.PASS, Outcome.NOT_APPLICABLE},
+            severity=dg.AssetCheckSeverity.ERROR
+            if dimension.outcome is Outcome.FAIL
+            else dg.AssetCheckSeverity.WARN,
+            description=dimension.sentence,
+            metadata={
+                "outcome": str(dimension.outcome),
+                "value": dimension.value,
+                "threshold": dimension.threshold,
+                "critical": dimension.critical,
+                **{check.id: f"{check.outcome}: {check.sentence}" for check in dimension.checks},
+            },
+        )
+        for dimension in scores.dimensions
+    ]
+
+
+def evidence_and_rubric(stage: Stage, experiment_ledger: Evidence) -> dict:
+    """The evidence, and the rubric's content."""
+    return {"evidence": digest(experiment_ledger), "rubric": current_rubric(stage.project)[1]}
+
+
+@stage_asset(
+    group="judge",
+    version="1",
+    describe=describe,
+    depends_on=evidence_and_rubric,
+    also_after=["rubric"],
+    checks=DIMENSIONS,
+    judge=judge,
+)
+def scores(stage: Stage, experiment_ledger: Evidence) -> Scores:
+    """A verdict per claim, the four dimensions and the integrity findings, under the current rubric.
+
+    A changed rubric scores the same evidence again, and runs nothing.
+    """
+    rubric, rubric_digest = current_rubric(stage.project)
+    result = score(experiment_ledger, rubric, rubric_digest)
+    stage.record(
+        Scored(
+            rubric=rubric_digest,
+            evidence=digest(experiment_ledger),
+            scores=digest(result),
+            overall=result.overall,
+            headline=result.headline,
+        )
+    )
+    return result

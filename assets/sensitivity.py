@@ -1,0 +1,26 @@
+"""Stage `sensitivity`: the alternatives of influential assumptions."""
+
+from __future__ import annotations
+
+from assets.runs import describe_runs, what_runs_rest_on
+from assets.stage import stage_asset
+from repro_pipeline.agent.model import Implementation
+from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
+from repro_pipeline.experiment.campaign import Setting, run_kind
+from repro_pipeline.experiment.model import RunSet
+from repro_pipeline.experiment.spec import ExperimentKind
+from repro_pipeline.stages import Ended, Stage
+
+
+@stage_asset(group="experiment", version="1", describe=describe_runs, depends_on=what_runs_rest_on)
+def sensitivity(
+    stage: Stage,
+    paper_bundle: Bundle,
+    implementation: Implementation,
+    environment: BuiltEnvironment,
+    data_manifest: DataManifest,
+) -> RunSet | Ended:
+    """Every experiment that runs with an assumption's alternative: how far do the claims move?"""
+    setting = Setting(paper_bundle, implementation, environment, data_manifest)
+    return run_kind(stage, {ExperimentKind.SENSITIVITY}, setting)

@@ -1,0 +1,201 @@
+"""What every stage's asset has in common: partition, row in the ledger, metadata, the check stage_ok.
+
+An asset's body is a function of a `Stage` and of earlier stages' outputs, which it takes by their
+names: a parameter `parsed_paper: Paper` is the output of the stage `parsed_paper`, read from the
+artifact store as a `Paper`; one typed `X | None` may be absent, any other blocks the stage.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dagster as dg
+from pydantic import BaseModel
+
+from repro_pipeline.stages import Row, Stage, latest, output_of, run_stage
+from repro_pipeline.status import Status
+from resources.project import ProjectResource
+
+PAPERS = dg.DynamicPartitionsDefinition(name="papers")
+OWNERS = ["team:reproduction"]
+
+Metadata = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Input:
+    """An earlier stage's output, as a stage takes it."""
+
+    stage: str
+    model: type[BaseModel]
+    required: bool
+
+
+def stage_asset(
+    *,
+    group: str,
+    version: str,
+    describe: Callable[[Any], Metadata],
+    kinds: set[str] = frozenset({"python"}),
+    depends_on: Callable[..., Any] | None = None,
+    also_after: Sequence[str] = (),
+    checks: Mapping[str, str] | None = None,
+    judge: Callable[[Any], Sequence[dg.AssetCheckResult]] = lambda output: (),
+    reuse: bool = True,
+) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
+    """Make a stage's function the asset of its name.
+
+    `depends_on`, called like the body, names as JSON what the output rests on; by default, the
+    digests of all inputs. `also_after` are assets that are no inputs but come first. `checks` are
+    further asset checks (name → description), whose results `judge` makes of the output.
+    """
+
+    def decorate(body: Callable[..., Any]) -> dg.AssetsDefinition:
+        name = body.__name__
+        inputs = _inputs(body)
+        output_model = _model(typing.get_type_hints(body)["return"])[0]
+
+        @dg.asset(
+            name=name,
+            deps=[*(item.stage for item in inputs), *also_after],
+            partitions_def=PAPERS,
+            group_name=group,
+            kinds=set(kinds),
+            owners=OWNERS,
+            code_version=version,
+            description=inspect.getdoc(body),
+            check_specs=_check_specs(name, checks or {}),
+        )
+        def asset(
+            context: dg.AssetExecutionContext, project: ProjectResource
+        ) -> dg.MaterializeResult:
+            stage = Stage(name, context.partition_key, project.open(), launch=context.run_id)
+            rows = {item.stage: _row(stage, item) for item in inputs}
+            values = {
+                item.stage: output_of(stage.project, rows[item.stage].event, item.model)
+                if _usable(rows[item.stage])
+                else None
+                for item in inputs
+            }
+            absent = {
+                i.stage: rows[i.stage] for i in inputs if i.required and values[i.stage] is None
+            }
+            row = run_stage(
+                stage,
+                version=version,
+                depends_on=depends_on(stage, **values)
+                if depends_on and not absent
+                else {key: item.event.output if item else None for key, item in rows.items()},
+                work=lambda: body(stage, **values),
+                blocked_by=absent,
+                reuse=reuse,
+            )
+            output = output_of(stage.project, row.event, output_model) if row.usable else None
+            _log(context, row)
+            return dg.MaterializeResult(
+                metadata={**_row_metadata(stage, row), **(describe(output) if output else {})},
+                data_version=dg.DataVersion(row.event.output or row.event.inputs),
+                check_results=[_stage_ok(name, row), *_judged(name, checks or {}, judge, output)],
+            )
+
+        return asset
+
+    return decorate
+
+
+def _inputs(body: Callable[..., Any]) -> tuple[Input, ...]:
+    hints = typing.get_type_hints(body)
+    names = list(inspect.signature(body).parameters)[1:]
+    return tuple(Input(name, *_model(hints[name])) for name in names)
+
+
+def _model(hint: Any) -> tuple[type[BaseModel], bool]:
+    """The model of an annotation, and whether it must be there."""
+    if isinstance(hint, types.UnionType):
+        models = [part for part in typing.get_args(hint) if issubclass(part, BaseModel)]
+        return models[0], types.NoneType not in typing.get_args(hint)
+    return hint, True
+
+
+def _row(stage: Stage, item: Input) -> Row | None:
+    event = latest(stage.project, stage.paper, item.stage)
+    return Row(event, reused=True) if event else None
+
+
+def _usable(row: Row | None) -> bool:
+    return row is not None and row.usable
+
+
+def _check_specs(name: str, checks: Mapping[str, str]) -> list[dg.AssetCheckSpec]:
+    ok = dg.AssetCheckSpec("stage_ok", asset=name, description="The stage ended well; if not, why.")
+    return [
+        ok,
+        *(dg.AssetCheckSpec(key, asset=name, description=text) for key, text in checks.items()),
+    ]
+
+
+def _stage_ok(name: str, row: Row) -> dg.AssetCheckResult:
+    event = row.event
+    return dg.AssetCheckResult(
+        asset_key=name,
+        check_name="stage_ok",
+        passed=event.status in {Status.OK, Status.NOT_APPLICABLE},
+        severity=dg.AssetCheckSeverity.WARN
+        if event.status in {Status.PARTIAL, Status.BLOCKED}
+        else dg.AssetCheckSeverity.ERROR,
+        metadata={
+            "status": str(event.status),
+            "reason": event.reason.sentence if event.reason else "-",
+        },
+    )
+
+
+def _judged(
+    name: str,
+    checks: Mapping[str, str],
+    judge: Callable[[Any], Sequence[dg.AssetCheckResult]],
+    output: Any,
+) -> list[dg.AssetCheckResult]:
+    if output is not None:
+        return list(judge(output))
+    return [
+        dg.AssetCheckResult(
+            asset_key=name,
+            check_name=key,
+            passed=False,
+            severity=dg.AssetCheckSeverity.WARN,
+            metadata={"outcome": "not_checkable", "reason": "the stage left no output"},
+        )
+        for key in checks
+    ]
+
+
+def _row_metadata(stage: Stage, row: Row) -> dict[str, Any]:
+    head = stage.project.ledger.head(stage.paper)
+    return {
+        "status": str(row.event.status),
+        "reason": row.event.reason.sentence if row.event.reason else "-",
+        "reused": row.reused,
+        "seconds": row.event.seconds,
+        "output": row.event.output or "-",
+        "ledger head": f"{head.seq}:{head.hash}" if head else "-",
+    }
+
+
+def _log(context: dg.AssetExecutionContext, row: Row) -> None:
+    event = row.event
+    if row.reused:
+        context.log.info(
+            f"{event.stage}: nothing changed; the output of launch {event.launch} stands."
+        )
+    elif event.status in {Status.OK, Status.NOT_APPLICABLE}:
+        context.log.info(f"{event.stage}: {event.status} in {event.seconds:.1f} s.")
+    else:
+        context.log.error(
+            f"{event.stage}: {event.status}. {event.reason.sentence if event.reason else ''}"
+        )

@@ -1,0 +1,65 @@
+"""Come to an implementation: freeze the code, then try each experiment on a small sample."""
+
+from __future__ import annotations
+
+from repro_pipeline.agent.given_code import code_folder, freeze_code
+from repro_pipeline.agent.model import Implementation
+from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.claims.model import ReportedClaims
+from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
+from repro_pipeline.experiment.campaign import Setting, plan, run_planned
+from repro_pipeline.experiment.load import change_config
+from repro_pipeline.experiment.model import RunSet
+from repro_pipeline.experiment.seeds import dev_seeds
+from repro_pipeline.experiment.spec import ExperimentKind, Purpose
+from repro_pipeline.frozen import digest
+from repro_pipeline.ledger.events import ImplementationFrozen
+from repro_pipeline.stages import Ended, Stage
+
+
+def implement(
+    stage: Stage,
+    bundle: Bundle,
+    claims: ReportedClaims,
+    data: DataManifest,
+    environment: BuiltEnvironment,
+) -> Implementation | Ended:
+    """Freeze the given code and run its baselines once on a small sample, where it declares one.
+
+    A sample run that fails ends the stage: the full runs would fail as well, and cost more.
+    """
+    project = stage.project
+    code = code_folder(bundle, stage.bundle_folder, project.config.models)
+    made = freeze_code(bundle, code, claims, project.store)
+    stage.warn("mode_code", "The given code is run as it is, without an agent: this is unblinded.")
+    if made.uncovered:
+        stage.warn("claims_not_covered", f"No experiment covers: {', '.join(made.uncovered)}.")
+    tried = _sample_runs(stage, Setting(bundle, made, environment, data))
+    if isinstance(tried, Ended):
+        return Ended(None, tried.status, tried.reason)
+    stage.record(
+        ImplementationFrozen(code_tree=made.code_tree, mode=made.mode, claims=digest(claims))
+    )
+    return made
+
+
+def _sample_runs(stage: Stage, setting: Setting) -> RunSet | Ended:
+    made = setting.implementation
+    if not made.sample:
+        return RunSet()
+    small = [
+        experiment.model_copy(
+            update={
+                "config": change_config(
+                    experiment.config,
+                    {**made.sample, "sample": True},
+                    where=f"experiment {experiment.id}: sample",
+                    add=True,
+                )
+            }
+        )
+        for experiment in made.experiments
+        if experiment.kind is ExperimentKind.BASELINE
+    ]
+    seeds = dev_seeds(stage.project.secret, made.code_tree)
+    return run_planned(stage, plan(setting, small, seeds, Purpose.DEV), setting)

@@ -1,0 +1,87 @@
+"""The composition root: assets, the project resource, jobs and sensors, wired into one Dagster app."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from assets.ablations import ablations
+from assets.assumption_ledger import assumption_ledger
+from assets.attribution import attribution
+from assets.baseline import baseline
+from assets.data_manifest import data_manifest
+from assets.environment import environment
+from assets.experiment_ledger import experiment_ledger
+from assets.implementation import implementation
+from assets.integrity import integrity
+from assets.paper_bundle import paper_bundle
+from assets.paper_lineage import paper_lineage
+from assets.parsed_paper import parsed_paper
+from assets.report import report
+from assets.reported_claims import reported_claims
+from assets.review_queue import review_queue
+from assets.rubric import rubric
+from assets.scoreboard import scoreboard
+from assets.scores import scores
+from assets.sensitivity import sensitivity
+from assets.stage import PAPERS
+from assets.watch import watch_project
+from resources.opening import locate_project
+from resources.project import ProjectResource
+
+PROJECT_VARIABLE = "REPRO_PROJECT"
+
+STAGE_ASSETS = (
+    paper_bundle,
+    parsed_paper,
+    reported_claims,
+    paper_lineage,
+    assumption_ledger,
+    data_manifest,
+    environment,
+    implementation,
+    baseline,
+    ablations,
+    sensitivity,
+    integrity,
+    experiment_ledger,
+    scores,
+    attribution,
+    review_queue,
+    report,
+)
+
+reproduce_paper = dg.define_asset_job(
+    "reproduce_paper",
+    selection=dg.AssetSelection.assets(*STAGE_ASSETS, scoreboard),
+    partitions_def=PAPERS,
+    description="Everything for one paper, from its folder to the report. What stands is reused.",
+)
+
+rescore_paper = dg.define_asset_job(
+    "rescore_paper",
+    selection=dg.AssetSelection.assets(scores, attribution, review_queue, report, scoreboard),
+    partitions_def=PAPERS,
+    description="Score the stored evidence under the current rubric; runs no experiment.",
+)
+
+
+def build_definitions(
+    root: Path | None = None, overrides: Mapping[str, Any] | None = None
+) -> dg.Definitions:
+    """The Dagster app of the project at `root` (by default: found from $REPRO_PROJECT or here).
+
+    `overrides` replace resources by name. Raises BundleError where there is no project.
+    """
+    root = root or locate_project(Path(os.environ.get(PROJECT_VARIABLE) or Path.cwd()))
+    return dg.Definitions(
+        assets=[*STAGE_ASSETS, rubric, scoreboard],
+        jobs=[reproduce_paper, rescore_paper],
+        sensors=[watch_project],
+        resources={"project": ProjectResource(root=str(root)), **(overrides or {})},
+        executor=dg.in_process_executor,
+    )

@@ -1,0 +1,178 @@
+"""All runs of one kind of experiment, for one paper: planned, executed, summed up in one sentence."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from repro_pipeline.agent.model import Implementation
+from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.bundle.task import Budget
+from repro_pipeline.environment.build import build, environment_mounts, host_python
+from repro_pipeline.environment.manifest import verify_manifest
+from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
+from repro_pipeline.experiment.model import Run, RunSet
+from repro_pipeline.experiment.runs import Laboratory, PlannedRun, execute_runs, plan_runs
+from repro_pipeline.experiment.seeds import evaluation_seeds
+from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose
+from repro_pipeline.frozen import digest
+from repro_pipeline.project import Project
+from repro_pipeline.sandbox.policy import Mount
+from repro_pipeline.stages import Ended, Stage
+from repro_pipeline.status import Reason, Status
+
+_ORDER = {kind: place for place, kind in enumerate(ExperimentKind)}
+_DATA = Path("/data")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all runs of a paper share."""
+
+    bundle: Bundle
+    implementation: Implementation
+    environment: BuiltEnvironment
+    data: DataManifest
+
+
+def seeds_of(
+    project: Project, bundle: Bundle, implementation: Implementation
+) -> tuple[int | None, ...]:
+    """The evaluation seeds: the task's, else the grader's; (None,) for code that takes no seed."""
+    if not implementation.seeded:
+        return (None,)
+    return bundle.task.seeds or evaluation_seeds(
+        project.secret, implementation.code_tree, sweep=0, count=project.config.seeds
+    )
+
+
+def run_kind(stage: Stage, kinds: Collection[ExperimentKind], setting: Setting) -> RunSet | Ended:
+    """Run every experiment of the given kinds with every evaluation seed."""
+    experiments = [e for e in setting.implementation.experiments if e.kind in kinds]
+    if not experiments:
+        names = " or ".join(sorted(kinds))
+        reason = Reason(
+            code="none_declared", sentence=f"The implementation declares no {names} experiment."
+        )
+        return Ended(RunSet(), Status.NOT_APPLICABLE, reason)
+    seeds = seeds_of(stage.project, setting.bundle, setting.implementation)
+    return run_planned(stage, plan(setting, experiments, seeds, Purpose.EVAL), setting)
+
+
+def plan(
+    setting: Setting,
+    experiments: Iterable[Experiment],
+    seeds: Sequence[int | None],
+    purpose: Purpose,
+) -> tuple[PlannedRun, ...]:
+    """Every experiment with every seed, under the paper's code, environment and data."""
+    lock = setting.environment.lock
+    return plan_runs(
+        experiments,
+        seeds,
+        purpose,
+        code_tree=setting.implementation.code_tree,
+        command=setting.implementation.command,
+        environment=digest({"lock": lock.sha256, "python": lock.python}),
+        data_manifest=digest(setting.data),
+    )
+
+
+def run_planned(stage: Stage, planned: Sequence[PlannedRun], setting: Setting) -> RunSet | Ended:
+    """Execute planned runs within the budget, with the data verified before and after."""
+    project, folder = stage.project, stage.bundle_folder
+    budget = lower(project.config.budget, setting.bundle.task.budget)
+    affordable = _affordable(planned, setting.implementation, budget)
+    verify_manifest(setting.data, folder)
+    runs = execute_runs(
+        affordable,
+        laboratory(stage, setting),
+        stage=stage.name,
+        deadline=time.monotonic() + budget.wall_clock if budget.wall_clock else None,
+    )
+    verify_manifest(setting.data, folder)
+    return summed_up(RunSet(runs=runs, planned=len(planned)))
+
+
+def laboratory(stage: Stage, setting: Setting) -> Laboratory:
+    """Where this paper's runs happen."""
+    project, cache = stage.project, stage.project.state / "environments"
+    lock_text = project.store.get(setting.environment.lock.sha256).decode()
+    built = build(lock_text, lock=setting.environment.lock, cache=cache)
+    data = {
+        entry.name: Mount(
+            source=stage.bundle_folder / entry.file,
+            target=_DATA / entry.name / Path(entry.file).name,
+        )
+        for entry in setting.data.entries
+        if not entry.sealed
+    }
+    return Laboratory(
+        paper=stage.paper,
+        ledger=project.ledger,
+        store=project.store,
+        runner=project.runner,
+        python=host_python(built, cache),
+        mounts=environment_mounts(built, cache),
+        data=data,
+        limits=project.config.limits,
+        workers=project.workers,
+        scratch=project.state / "scratch" / stage.paper,
+        actor=stage.actor,
+        outputs=setting.implementation.outputs,
+    )
+
+
+def lower(first: Budget, second: Budget) -> Budget:
+    """The stricter of two budgets, limit by limit."""
+    limits = {}
+    for name in Budget.model_fields:
+        given = [b for b in (getattr(first, name), getattr(second, name)) if b is not None]
+        limits[name] = min(given, default=None)
+    return Budget(**limits)
+
+
+def summed_up(runs: RunSet) -> RunSet | Ended:
+    """A set of runs with the status that follows: ok only if every planned run counts."""
+    failed, unmade = runs.failed, runs.planned - len(runs.runs)
+    if not failed and not unmade:
+        return runs
+    parts = []
+    if failed:
+        parts.append(f"{len(failed)} of {runs.planned} runs failed: {_commonest(failed)}")
+    if unmade:
+        parts.append(f"{unmade} of {runs.planned} runs were not made: the budget was exhausted.")
+    counted = len(runs.runs) - len(failed)
+    status = Status.PARTIAL if counted else Status.BUDGET_EXHAUSTED if unmade else _worst(failed)
+    code = (
+        failed[0].counted.reason.code if failed and failed[0].counted.reason else "budget_exhausted"
+    )
+    return Ended(runs, status, Reason(code=code, sentence=" ".join(parts)))
+
+
+def _affordable(
+    planned: Sequence[PlannedRun], implementation: Implementation, budget: Budget
+) -> tuple[PlannedRun, ...]:
+    """The runs of the experiments that the budget allows, baselines first."""
+    if budget.experiments is None:
+        return tuple(planned)
+    ordered = sorted(implementation.experiments, key=lambda experiment: _ORDER[experiment.kind])
+    allowed = {experiment.id for experiment in ordered[: budget.experiments]}
+    return tuple(run for run in planned if run.experiment.id in allowed)
+
+
+def _commonest(failed: Sequence[Run]) -> str:
+    sentences = Counter(run.counted.reason.sentence for run in failed if run.counted.reason)
+    (sentence, _), *others = sentences.most_common()
+    example = next(r for r in failed if r.counted.reason and r.counted.reason.sentence == sentence)
+    seed = f" with seed {example.seed}" if example.seed is not None else ""
+    more = f" (and {len(others)} other reasons)" if others else ""
+    return f"{example.experiment}{seed}: {sentence}{more}"
+
+
+def _worst(failed: Sequence[Run]) -> Status:
+    statuses = {run.counted.status for run in failed}
+    return statuses.pop() if len(statuses) == 1 else Status.FAILED

@@ -1,0 +1,57 @@
+"""Bring together what was done for a paper, so that it can be judged without asking anything else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from repro_pipeline.agent.model import Implementation
+from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.claims.model import ReportedClaims
+from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
+from repro_pipeline.experiment.campaign import seeds_of
+from repro_pipeline.experiment.model import RunSet
+from repro_pipeline.scoring.model import Evidence, IntegrityEvidence
+from repro_pipeline.stage_names import STAGES
+from repro_pipeline.stages import Stage, latest
+from repro_pipeline.status import Reason, Status
+
+
+def gather_evidence(
+    stage: Stage,
+    bundle: Bundle,
+    claims: ReportedClaims,
+    data: DataManifest | None,
+    environment: BuiltEnvironment | None,
+    implementation: Implementation | None,
+    run_sets: Sequence[RunSet | None],
+    integrity: IntegrityEvidence | None,
+) -> Evidence:
+    """The evidence for a paper; a stage that left nothing leaves its reason."""
+    runs = tuple(run for run_set in run_sets if run_set for run in run_set.runs)
+    seeds = seeds_of(stage.project, bundle, implementation) if implementation else ()
+    return Evidence(
+        paper=stage.paper,
+        mode=implementation.mode if implementation else "code" if bundle.has_code else "agent",
+        claims=claims,
+        experiments=implementation.experiments if implementation else (),
+        runs=runs,
+        seeds=tuple(seed for seed in seeds if seed is not None),
+        environment=environment,
+        data=data or DataManifest(),
+        integrity=integrity or IntegrityEvidence(),
+        code_tree=implementation.code_tree if implementation else None,
+        runner=stage.project.runner.name,
+        failures=_failures(stage),
+    )
+
+
+def _failures(stage: Stage) -> tuple[Reason, ...]:
+    """Why earlier stages ended badly; stages that only waited for them are left out."""
+    earlier = STAGES[: STAGES.index(stage.name)]
+    rows = [latest(stage.project, stage.paper, name) for name in earlier]
+    good = {Status.OK, Status.NOT_APPLICABLE, Status.BLOCKED}
+    return tuple(
+        Reason(code=row.reason.code, sentence=f"{row.stage}: {row.reason.sentence}")
+        for row in rows
+        if row and row.status not in good and row.reason
+    )

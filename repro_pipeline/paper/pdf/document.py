@@ -1,0 +1,267 @@
+"""A PDF file as a paper."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from repro_pipeline.errors import PaperError
+from repro_pipeline.paper.model import (
+    Caption,
+    Paper,
+    Provenance,
+    Section,
+    Source,
+    SourceFormat,
+)
+from repro_pipeline.paper.pdf import layout
+from repro_pipeline.paper.pdf.captions import CaptionAt, captions
+from repro_pipeline.paper.pdf.chars import Page, open_pdf, read_page
+from repro_pipeline.paper.pdf.flow import (
+    FlowLine,
+    Passage,
+    Style,
+    body_style,
+    flow,
+    passages,
+    vocabulary,
+)
+from repro_pipeline.paper.pdf.front import front_matter, year_of
+from repro_pipeline.paper.pdf.lines import Frame, bounding, frames
+from repro_pipeline.paper.pdf.references import references
+from repro_pipeline.paper.pdf.regions import Region, regions
+
+READER = "repro-pdf 1"
+"""Name and version of this reader: a change of what it reads makes a new version."""
+
+
+def read_pdf(path: Path) -> Paper:
+    """The paper in a PDF file, read from its text layer; nothing is recognised from pictures.
+
+    Raises PaperError, naming which, for a file that is missing, empty, no PDF, encrypted,
+    truncated or malformed, has no pages or too many, or has no text to read: pictures only
+    (a scan), or fonts that do not say which characters they print. Single pages like that are
+    named in the paper's warnings.
+    """
+    path = Path(path)
+    with open_pdf(path) as document:
+        pages = [read_page(document, index) for index in range(len(document))]
+    warnings = _check(path, pages)
+    sheets = _sheets([page for page in pages if page is not None])
+    style = body_style(sheet.frame for sheet in sheets)
+    text = [line for sheet in sheets for line in _flow(sheet, style)]
+    first = [line for line in text if line.frame.page.number == sheets[0].frame.page.number]
+    title, authors, head = front_matter(first, style)
+    head_ids = {id(line) for line in head}
+    found = passages([line for line in text if id(line) not in head_ids], style)
+    abstract, rest = _abstract(found)
+    known = vocabulary(line.text for line in text)
+    cited_lines, rest = _reference_lines(rest)
+    cited = references(cited_lines, known)
+    sections = _sections(rest, path.name)
+    figures = [
+        caption for sheet in sheets for caption in sheet.captions if caption.kind == "figure"
+    ]
+    margins = sheets[0].margins if sheets else ()
+    return Paper(
+        source=Source(
+            file=path.name,
+            format=SourceFormat.PDF,
+            sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+            reader=READER,
+        ),
+        title=title or path.stem,
+        abstract=abstract,
+        authors=authors,
+        year=year_of(margins, first),
+        sections=sections,
+        figures=tuple(Caption(number=figure.number, text=figure.text) for figure in figures),
+        references=cited,
+        warnings=tuple(warnings),
+    )
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One frame of a page, its lines placed, its captions and tables found."""
+
+    frame: Frame
+    placed: tuple[layout.Placed, ...]
+    captions: tuple[CaptionAt, ...]
+    regions: tuple[Region, ...]
+    margins: tuple[str, ...]
+    """Texts of the paper's running heads and feet."""
+
+
+def _sheets(pages: Sequence[Page]) -> list[Sheet]:
+    by_page = [frames(page) for page in pages]
+    mains, margins = layout.without_running_heads([found[0] for found in by_page])
+    gutters = layout.gutters(mains)
+    sheets = []
+    for main, gutter, found in zip(mains, gutters, by_page, strict=True):
+        sheets.append(_sheet(main, gutter, margins))
+        sheets += [_sheet(frame, None, margins) for frame in found[1:]]
+    return sheets
+
+
+def _sheet(frame: Frame, gutter: float | None, margins: tuple[str, ...]) -> Sheet:
+    lines = layout.placed(frame.words, gutter)
+    named = captions(frame, lines)
+    return Sheet(frame, tuple(lines), tuple(named), tuple(regions(frame, lines, named)), margins)
+
+
+def _flow(sheet: Sheet, style: Style) -> list[FlowLine]:
+    barriers = [
+        box[3]
+        for box in [region.box for region in sheet.regions]
+        if any(
+            item.side == layout.LEFT and item.line.x1 > box[0] + 5 and box[2] > item.line.x1 + 40
+            for item in sheet.placed
+        )
+    ]
+    ordered = layout.reading_order(sheet.placed, barriers)
+    tables = [region.box for region in sheet.regions]
+    return flow(sheet.frame, ordered, sheet.captions, tables, style)
+
+
+# What cannot be read
+
+_COMMON = frozenset(
+    "the of and to in a is for we with on that as are this by be from an at it or our which not "
+    "der die und das von den mit ist des zu im ein eine für auf nicht als le la les et des en un une "
+    "du que est pour dans par sur el los de y las se por con una il di che per si del della o da em "
+    "um os no na".split()
+)
+
+
+def _check(path: Path, pages: Sequence[Page | None]) -> list[str]:
+    """Warnings about single pages. Raises PaperError where there is nothing to read."""
+    damaged = [index + 1 for index, page in enumerate(pages) if page is None]
+    whole = [page for page in pages if page is not None]
+    if not whole:
+        raise PaperError("the PDF is damaged: none of its pages can be read", where=path.name)
+    blank = [page for page in whole if not page.glyphs]
+    if len(blank) == len(whole):
+        if any(page.undecodable for page in blank):
+            raise _undecodable(path)
+        if any(page.pictures for page in blank):
+            raise PaperError(
+                "the PDF is a scan: its pages are images without text",
+                where=path.name,
+                hint="Run it through text recognition first, or give the LaTeX source.",
+            )
+        raise PaperError("the PDF's pages hold no text and no images", where=path.name)
+    garbled = [page for page in whole if page.glyphs and _is_garbled(page)]
+    judged = [page for page in whole if _latin_words(page) >= 120]
+    if judged and len(garbled) >= max(1, 0.7 * len(judged)):
+        raise _undecodable(path)
+    scanned = [page.number for page in whole if page.scanned]
+    sentences = (
+        (damaged, "is damaged and was not read"),
+        ([page.number for page in blank if page.pictures], "is an image without text"),
+        (scanned, "is a scan with recognised text; its numbers may be wrong"),
+        ([page.number for page in garbled], "has fonts that give wrong characters"),
+    )
+    return [f"Page {number} {words}." for numbers, words in sentences for number in numbers]
+
+
+def _undecodable(path: Path) -> PaperError:
+    return PaperError(
+        "the PDF's fonts do not say which characters they print, so that its text reads as nonsense",
+        where=path.name,
+        hint="Run it through text recognition first, or give the LaTeX source.",
+    )
+
+
+def _latin_words(page: Page) -> int:
+    return len(re.findall(r"[A-Za-z]{2,}", _spaced_text(page)))
+
+
+def _spaced_text(page: Page) -> str:
+    return " ".join(word.text for word in frames(page)[0].words)
+
+
+def _is_garbled(page: Page) -> bool:
+    """Whether a page of words has next to none of the commonest ones of any likely language."""
+    if page.undecodable > 0.2 * (len(page.glyphs) + page.undecodable):
+        return True
+    words = re.findall(r"[A-Za-zü]{1,}", _spaced_text(page))
+    if sum(len(word) > 1 for word in words) < 120:
+        return False
+    return sum(word.casefold() in _COMMON for word in words) < 0.03 * len(words)
+
+
+# Parts of the text
+
+
+def _abstract(found: Sequence[Passage]) -> tuple[str, list[Passage]]:
+    """The abstract, and the passages without it."""
+    for index, passage in enumerate(found[:12]):
+        if passage.level > 0 and re.fullmatch(r"abstract|summary", passage.text, re.IGNORECASE):
+            end = index + 1
+            while end < len(found) and found[end].level <= 0:
+                end += 1
+            parts = [part.text for part in found[index + 1 : end] if part.level == 0]
+            return "\n\n".join(parts), [*found[:index], *found[end:]]
+        run_in = re.match(r"Abstract\s*[.:—–-]+\s*(?P<rest>\S.*)", passage.text, re.DOTALL)
+        if passage.level == 0 and run_in:
+            return run_in["rest"], [*found[:index], *found[index + 1 :]]
+    return "", list(found)
+
+
+def _reference_lines(found: Sequence[Passage]) -> tuple[list[FlowLine], list[Passage]]:
+    """The lines of the list of references, and the passages without it."""
+    for index in range(len(found) - 1, -1, -1):
+        title = re.sub(r"^[\dIVX.]+\s+", "", found[index].text)
+        if found[index].level > 0 and re.fullmatch(
+            r"references(?: and notes)?|bibliography|literature cited|works cited", title, re.I
+        ):
+            end = index + 1
+            while end < len(found) and (found[end].level <= 0 or _is_entry(found[end])):
+                end += 1
+            lines = [line for part in found[index + 1 : end] for line in part.lines]
+            return lines, [*found[:index], *found[end:]]
+    return [], list(found)
+
+
+def _is_entry(passage: Passage) -> bool:
+    return passage.level > 0 and re.match(r"\d{1,3}\.? .+,", passage.text) is not None
+
+
+def _sections(found: Sequence[Passage], file: str) -> tuple[Section, ...]:
+    sections: list[Section] = []
+    heading: Passage | None = None
+    texts: list[str] = []
+    notes: list[str] = []
+
+    def close() -> None:
+        if heading is not None or texts or notes:
+            sections.append(
+                Section(
+                    title=heading.text if heading else "",
+                    level=heading.level if heading else 1,
+                    text="\n\n".join([*texts, *([" ".join(notes)] if notes else [])]),
+                    provenance=_provenance(heading, file) if heading else None,
+                )
+            )
+
+    for passage in found:
+        if passage.level > 0:
+            close()
+            heading, texts, notes = passage, [], []
+        elif passage.level == 0:
+            texts.append(passage.text)
+        else:
+            notes.append(passage.text)
+    close()
+    return tuple(sections)
+
+
+def _provenance(passage: Passage, file: str) -> Provenance:
+    first = passage.lines[0]
+    same = [line for line in passage.lines if line.frame is first.frame]
+    box = first.frame.on_page(bounding(line.line.box for line in same))
+    return Provenance(file=file, page=first.frame.page.number, box=box)

@@ -1,0 +1,348 @@
+"""Where tables stand: between rules of one width, or beside a caption, and which caption is whose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from repro_pipeline.paper.pdf.captions import CaptionAt
+from repro_pipeline.paper.pdf.chars import Box, Rule
+from repro_pipeline.paper.pdf.layout import FULL, Placed
+from repro_pipeline.paper.pdf.lines import Frame, Line, Word, lines
+
+SHORTEST_TABLE_RULE = 36.0
+"""Points; a shorter pair of rules frames no table."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """The place of a table: its words and rules, and its caption if it has one."""
+
+    frame: Frame
+    box: Box
+    words: tuple[Word, ...]
+    rules: tuple[Rule, ...]
+    """Horizontal and vertical rules in the box, pieces joined."""
+    ruled: bool
+    """Whether rules frame it, or only its caption and the alignment of its words say so."""
+    caption: CaptionAt | None = None
+
+
+def regions(
+    frame: Frame, found: Sequence[Placed], captions: Sequence[CaptionAt]
+) -> list[Region]:
+    """The tables of a frame, each with its caption, top to bottom."""
+    horizontal = join_rules([rule for rule in frame.rules if rule.horizontal])
+    vertical = join_rules([rule for rule in frame.rules if not rule.horizontal])
+    fragments = [part for item in found for part in item.parts]
+    boxes = _ruled_boxes(horizontal, vertical, fragments, captions)
+    boxes = [_extended(box, fragments, captions) for box in boxes]
+    captioned = [caption for caption in captions if caption.kind == "table"]
+    pairs = _paired(captioned, boxes, found)
+    result = []
+    for index, box in enumerate(boxes):
+        caption = pairs.get(index)
+        region = _region(frame, box, horizontal + vertical, ruled=True, caption=caption)
+        if caption is not None or _is_tabular(region, captions):
+            result.append(region)
+    taken = {id(caption) for caption in pairs.values()}
+    for caption in captioned:
+        if id(caption) not in taken:
+            box = _aligned_box(caption, found, result, captions)
+            if box is not None:
+                result.append(
+                    _region(frame, box, horizontal + vertical, ruled=False, caption=caption)
+                )
+    return sorted(result, key=lambda region: (region.box[1], region.box[0]))
+
+
+def join_rules(rules: Sequence[Rule], gap: float = 1.6) -> list[Rule]:
+    """Pieces of one line as one rule, doubles as one."""
+    across = all(rule.horizontal for rule in rules)
+    spans = [
+        (rule.y0, rule.x0, rule.x1) if across else (rule.x0, rule.y0, rule.y1) for rule in rules
+    ]
+    levels: list[list[tuple[float, float, float]]] = []
+    for span in sorted(spans):
+        if levels and span[0] - levels[-1][0][0] <= 1.2:
+            levels[-1].append(span)
+        else:
+            levels.append([span])
+    joined: list[tuple[float, float, float]] = []
+    for level in levels:
+        current: tuple[float, float, float] | None = None
+        for at, start, end in sorted(level, key=lambda span: span[1]):
+            if current and start <= current[2] + gap:
+                current = (current[0], current[1], max(current[2], end))
+                joined[-1] = current
+            else:
+                current = (at, start, end)
+                joined.append(current)
+    return [
+        Rule(start, at, end, at) if across else Rule(at, start, at, end)
+        for at, start, end in joined
+    ]
+
+
+# Ruled tables
+
+
+def _ruled_boxes(
+    horizontal: Sequence[Rule],
+    vertical: Sequence[Rule],
+    fragments: Sequence[Line],
+    captions: Sequence[CaptionAt],
+) -> list[Box]:
+    """Boxes between the first and last of rules of one width with text between them."""
+    wide = sorted(
+        (rule for rule in horizontal if rule.x1 - rule.x0 >= SHORTEST_TABLE_RULE),
+        key=lambda rule: rule.y0,
+    )
+    groups: list[list[Rule]] = []
+    for rule in wide:
+        group = next(
+            (
+                group
+                for group in reversed(groups)
+                if _same_width(group[0], rule)
+                and not _parted(group[-1], rule, vertical, fragments, captions)
+            ),
+            None,
+        )
+        if group is None:
+            groups.append([rule])
+        else:
+            group.append(rule)
+    boxes = []
+    for group in groups:
+        box = (group[0].x0, group[0].y0, group[0].x1, group[-1].y0)
+        inside = [line for line in fragments if _inside(line, box)]
+        if len(group) >= 2 and inside:
+            boxes.append(box)
+    return [box for box in boxes if not any(_within(box, other) for other in boxes)]
+
+
+def _same_width(first: Rule, second: Rule) -> bool:
+    return abs(first.x0 - second.x0) <= 4 and abs(first.x1 - second.x1) <= 4
+
+
+def _within(box: Box, other: Box) -> bool:
+    return (
+        box != other
+        and box[0] >= other[0] - 4
+        and box[2] <= other[2] + 4
+        and box[1] >= other[1] - 1
+        and box[3] <= other[3] + 1
+    )
+
+
+def _inside(line: Line, box: Box) -> bool:
+    middle = (line.x0 + line.x1) / 2
+    return box[0] - 3 <= middle <= box[2] + 3 and box[1] < line.y < box[3]
+
+
+def _parted(
+    upper: Rule,
+    lower: Rule,
+    vertical: Sequence[Rule],
+    fragments: Sequence[Line],
+    captions: Sequence[CaptionAt],
+) -> bool:
+    """Whether something stands between two rules that no table holds."""
+    if any(
+        rule.y0 <= upper.y0 + 2 and rule.y1 >= lower.y0 - 2 and upper.x0 - 2 <= rule.x0 <= upper.x1 + 2
+        for rule in vertical
+    ):
+        return False
+    between = [
+        line
+        for line in fragments
+        if upper.y0 < line.y < lower.y0 and line.x0 < upper.x1 and line.x1 > upper.x0
+    ]
+    if any(
+        upper.y0 < caption.lines[0].y < lower.y0
+        and caption.lines[0].x0 < upper.x1
+        and caption.lines[0].x1 > upper.x0
+        for caption in captions
+    ):
+        return True
+    if any(line.x0 < upper.x0 - 8 or line.x1 > upper.x1 + 8 for line in between):
+        return True
+    width = upper.x1 - upper.x0
+    run = longest = 0
+    for line in sorted(between, key=lambda line: line.y):
+        run = run + 1 if line.x1 - line.x0 > 0.93 * width else 0
+        longest = max(longest, run)
+    if longest >= 5:
+        return True
+    return lower.y0 - upper.y0 > 60 and len(between) <= 1
+
+
+def _extended(box: Box, fragments: Sequence[Line], captions: Sequence[CaptionAt]) -> Box:
+    """The box with rows beyond its outer rules, where these are aligned parts with gaps between."""
+    taken = {id(line) for caption in captions for line in caption.lines}
+    rows: dict[int, list[Line]] = {}
+    for line in fragments:
+        if id(line) not in taken and line.x0 >= box[0] - 4 and line.x1 <= box[2] + 4:
+            rows.setdefault(round(line.y), []).append(line)
+    inside = [row for y, row in rows.items() if box[1] < y < box[3]]
+    if not inside:
+        return box
+    columns = max(len(row) for row in inside)
+    x0, top, x1, bottom = box
+    for y in sorted(rows):
+        row = rows[y]
+        if y > bottom and y - bottom < 1.9 * row[0].size and len(row) >= max(3, 0.7 * columns):
+            bottom = y + 0.3 * row[0].size
+    for y in sorted(rows, reverse=True):
+        row = rows[y]
+        if y < top and top - y < 1.2 * row[0].size and len(row) >= max(3, 0.7 * columns):
+            top = y - row[0].size
+    return x0, top, x1, bottom
+
+
+# Captions and their tables
+
+
+def _paired(
+    captions: Sequence[CaptionAt], boxes: Sequence[Box], found: Sequence[Placed]
+) -> dict[int, CaptionAt]:
+    """Box number to caption: the nearest pairs first, nothing but notes between the two."""
+    candidates = []
+    for caption in captions:
+        for index, box in enumerate(boxes):
+            distance = _distance(caption, box, found)
+            if distance is not None:
+                candidates.append((distance, index, caption))
+    # Captions stand above all tables of a paper or below all: the commoner side wins a close call.
+    above = sum(1 if caption.box[1] < boxes[index][1] else -1 for _, index, caption in candidates)
+    candidates.sort(
+        key=lambda item: item[0]
+        + (6 if (item[2].box[1] < boxes[item[1]][1]) != (above >= 0) else 0)
+    )
+    pairs: dict[int, CaptionAt] = {}
+    for _, index, caption in candidates:
+        if index not in pairs and not any(caption is taken for taken in pairs.values()):
+            pairs[index] = caption
+    return pairs
+
+
+def _distance(caption: CaptionAt, box: Box, found: Sequence[Placed]) -> float | None:
+    """Points between a caption and a box above or below it; None where they do not belong."""
+    left, top, right, bottom = caption.box
+    if left > box[2] or right < box[0]:
+        return None
+    if bottom <= box[1] + 4:
+        gap, upper, lower = box[1] - bottom, bottom, box[1]
+    elif top >= box[3] - 4:
+        gap, upper, lower = top - box[3], box[3], top
+    else:
+        return None
+    size = caption.lines[0].size
+    own = {id(line) for line in caption.lines}
+    between = [
+        part
+        for item in found
+        for part in item.parts
+        if upper + 1 < part.y < lower - 1
+        and part.x0 < box[2]
+        and part.x1 > box[0]
+        and id(part) not in own
+    ]
+    notes = all(part.size <= size + 0.3 for part in between) and len(between) <= 8
+    return gap if gap < 9 * size and (not between or (notes and gap < 9 * size)) else None
+
+
+def _region(
+    frame: Frame, box: Box, rules: Sequence[Rule], *, ruled: bool, caption: CaptionAt | None
+) -> Region:
+    x0, top, x1, bottom = box
+    own = {id(word) for line in caption.lines for word in line.words} if caption else set()
+    words = tuple(
+        word
+        for word in frame.words
+        if id(word) not in own
+        and x0 - 4 <= (word.x0 + word.x1) / 2 <= x1 + 4
+        and top - 0.5 < (word.y if word.upright else (word.top + word.bottom) / 2) < bottom + 0.5
+    )
+    inside = tuple(
+        rule
+        for rule in rules
+        if x0 - 6 <= (rule.x0 + rule.x1) / 2 <= x1 + 6 and rule.y0 >= top - 3 and rule.y1 <= bottom + 3
+    )
+    return Region(frame, box, words, inside, ruled, caption)
+
+
+def _is_tabular(region: Region, captions: Sequence[CaptionAt]) -> bool:
+    """Whether a framed region without a caption is a table: several rows of several parts."""
+    first = min(region.words, key=lambda word: (round(word.y), word.x0)).text if region.words else ""
+    if re.match(r"Algorithm|Listing|Procedure|Input|Require", first):
+        return False
+    if any(caption.kind != "table" and _covers(region.box, caption.box) for caption in captions):
+        return False
+    rows: dict[int, int] = {}
+    for line in lines(word for word in region.words if word.upright):
+        rows[round(line.y)] = rows.get(round(line.y), 0) + 1
+    several = sum(count >= 2 for count in rows.values())
+    return several >= 2 and several >= 0.5 * len(rows)
+
+
+def _covers(box: Box, other: Box) -> bool:
+    return box[0] - 5 < other[0] < box[2] and box[1] - 5 < other[1] < box[3] + 5
+
+
+# Tables without rules
+
+
+def _aligned_box(
+    caption: CaptionAt,
+    found: Sequence[Placed],
+    taken: Sequence[Region],
+    captions: Sequence[CaptionAt],
+) -> Box | None:
+    """The rows of separated parts next below a caption, else next above it."""
+    busy = {id(line) for other in captions for line in other.lines}
+    free = [
+        item
+        for item in found
+        if (item.side in (caption.side, FULL) or caption.side == FULL)
+        and not any(id(part) in busy for part in item.parts)
+        and not any(_inside(part, region.box) for region in taken for part in item.parts)
+    ]
+    below = sorted(
+        (item for item in free if item.line.y > caption.box[3] - 2), key=lambda item: item.line.y
+    )
+    above = sorted(
+        (item for item in free if item.line.y < caption.box[1]), key=lambda item: -item.line.y
+    )
+    runs = [_run(below, caption.box[3]), _run(above, caption.box[1])]
+    best = max(runs, key=lambda run: sum(len(item.parts) > 1 for item in run))
+    if sum(len(item.parts) > 1 for item in best) < 2:
+        return None
+    boxes = [item.line.box for item in best]
+    return (
+        min(box[0] for box in boxes) - 2,
+        min(box[1] for box in boxes) - 1,
+        max(box[2] for box in boxes) + 2,
+        max(box[3] for box in boxes) + 1,
+    )
+
+
+def _run(items: Sequence[Placed], start: float) -> list[Placed]:
+    """Lines in even steps from `start` on, up to prose: a line of one part among single lines."""
+    run: list[Placed] = []
+    last = start
+    for item in items:
+        step = abs(item.line.y - last)
+        if step > (4.0 if not run else 2.6) * item.line.size:
+            break
+        run.append(item)
+        last = item.line.y
+    while run and len(run[-1].parts) == 1:
+        run.pop()
+    for index in range(len(run) - 1):
+        if all(len(item.parts) == 1 for item in run[index : index + 2]):
+            run = run[:index]
+            break
+    return run

@@ -1,0 +1,171 @@
+"""How a stage runs: reuse what stands, else work; whatever happens, leave a row in the ledger.
+
+A stage is a function of earlier stages' outputs. Its row says how it ended and why, and where its
+output lies; the row is written also when it failed, so that nothing is skipped silently.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+import repro_pipeline
+from repro_pipeline.errors import UserError
+from repro_pipeline.frozen import canonical_json, digest
+from repro_pipeline.ledger.events import Payload, StageFinished, WarningRecorded
+from repro_pipeline.project import Project
+from repro_pipeline.status import Reason, Status
+
+_INTERRUPTED = Reason(code="interrupted", sentence="It was interrupted; run it again to go on.")
+
+Output = TypeVar("Output", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A stage's output, where it ended otherwise than well."""
+
+    value: BaseModel | None
+    status: Status
+    reason: Reason
+
+
+@dataclass(frozen=True)
+class Row:
+    """How a stage stands: its event, and whether it stood already."""
+
+    event: StageFinished
+    reused: bool
+
+    @property
+    def usable(self) -> bool:
+        """Whether a later stage can read its output."""
+        return self.event.output is not None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a stage's work is given beside its inputs."""
+
+    name: str
+    paper: str
+    project: Project
+    launch: str
+
+    @property
+    def actor(self) -> str:
+        """Who acts, for the ledger."""
+        return f"code:repro-pipeline/{repro_pipeline.__version__}"
+
+    def record(self, payload: Payload) -> None:
+        """Append an event to the paper's chain."""
+        self.project.ledger.append(self.paper, payload, actor=self.actor)
+
+    def warn(self, code: str, sentence: str) -> None:
+        """Record that something was done in a weaker way, or needs a look."""
+        self.record(WarningRecorded(code=code, sentence=sentence, stage=self.name))
+
+    @cached_property
+    def bundle_folder(self):
+        """The paper's folder."""
+        return self.project.bundle(self.paper)
+
+
+def run_stage(
+    stage: Stage,
+    *,
+    version: str,
+    depends_on: Any,
+    work: Callable[[], BaseModel | Ended],
+    blocked_by: Mapping[str, Row | None],
+    reuse: bool = True,
+) -> Row:
+    """Run one stage of one paper, unless its last row is good and rests on the same inputs.
+
+    `depends_on` is all that the output depends on, as JSON; `blocked_by` are the earlier stages
+    that it needs and that left nothing. A UserError becomes a row with its sentence. Any other
+    exception, an interrupt included, becomes a row as well, and is raised again.
+    """
+    inputs = digest({"version": version, "depends_on": depends_on})
+    with stage.project.locked(stage.paper):
+        standing = latest(stage.project, stage.paper, stage.name)
+        if reuse and standing and _stands(standing, inputs, stage.project):
+            return Row(standing, reused=True)
+        clock = time.monotonic()
+
+        def finish(status: Status, reason: Reason | None, value: BaseModel | None = None) -> Row:
+            output = None
+            if value is not None:
+                output = stage.project.store.put(
+                    canonical_json(value.model_dump(mode="json", by_alias=True))
+                )
+            event = StageFinished(
+                stage=stage.name,
+                inputs=inputs,
+                status=status,
+                reason=reason,
+                output=output,
+                code_version=version,
+                launch=stage.launch,
+                seconds=round(time.monotonic() - clock, 3),
+            )
+            stage.record(event)
+            return Row(event, reused=False)
+
+        if blocked_by:
+            return finish(Status.BLOCKED, _blocked(blocked_by))
+        try:
+            result = work()
+        except UserError as error:
+            return finish(Status.FAILED, Reason.of(error))
+        except Exception as error:
+            finish(
+                Status.FAILED,
+                Reason(code="internal_error", sentence=f"{type(error).__name__}: {error}"),
+            )
+            raise
+        except BaseException:
+            finish(Status.CANCELLED, _INTERRUPTED)
+            raise
+        if isinstance(result, Ended):
+            return finish(result.status, result.reason, result.value)
+        return finish(Status.OK, None, result)
+
+
+def latest(project: Project, paper: str, name: str) -> StageFinished | None:
+    """The last row of a stage; None where it never ran."""
+    rows = [
+        event.content
+        for event in project.ledger.events(paper, kinds={"stage_finished"})
+        if event.payload["stage"] == name
+    ]
+    return rows[-1] if rows else None
+
+
+def output_of(project: Project, row: StageFinished, model: type[Output]) -> Output:
+    """A stage's output. Raises IntegrityError when the store lost or altered it."""
+    return model.model_validate_json(project.store.get(row.output))
+
+
+def _stands(row: StageFinished, inputs: str, project: Project) -> bool:
+    good = row.status in {Status.OK, Status.NOT_APPLICABLE}
+    return good and row.inputs == inputs and (row.output is None or row.output in project.store)
+
+
+def _blocked(rows: Mapping[str, Row | None]) -> Reason:
+    """The reason of a blocked stage: the stages at the root of it, each named once."""
+    causes: dict[str, None] = {}
+    for name, row in rows.items():
+        if row is None:
+            causes[f"{name} never ran."] = None
+        elif row.event.status is Status.BLOCKED:
+            causes[row.event.reason.sentence] = None
+        else:
+            why = f": {row.event.reason.sentence}" if row.event.reason else "."
+            causes[f"{name} ended as {row.event.status}{why}"] = None
+    return Reason(code="blocked", sentence=" ".join(causes))

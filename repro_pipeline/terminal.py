@@ -1,0 +1,246 @@
+"""What the `repro` command shows: progress as the ledger tells it, tables, and sentences."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+
+from repro_pipeline.experiment.spec import Purpose
+from repro_pipeline.ledger.anchor import read_anchors
+from repro_pipeline.ledger.chain import verify_chain
+from repro_pipeline.ledger.events import AttemptFinished, Event, RunsPlanned, StageFinished
+from repro_pipeline.project import Project
+from repro_pipeline.report.text import claims_rows
+from repro_pipeline.report.write import ReportFiles, restore_report
+from repro_pipeline.scoring.model import Evidence, Scores
+from repro_pipeline.stage_names import STAGES
+from repro_pipeline.stages import latest, output_of
+from repro_pipeline.status import Status
+
+_POLL_SECONDS = 0.2
+_STYLE = {
+    Status.OK: "green",
+    Status.NOT_APPLICABLE: "dim",
+    Status.PARTIAL: "yellow",
+    Status.BLOCKED: "yellow",
+}
+
+
+class Progress:
+    """A context that shows what the ledger says of one paper, as it happens."""
+
+    def __init__(self, project: Project, paper: str) -> None:
+        self._project, self._paper = project, paper
+        head = project.ledger.head(paper)
+        self._seen = head.seq if head else 0
+        self._console = Console(stderr=True)
+        self._bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=self._console,
+            transient=True,
+        )
+        self._task = None
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> Progress:
+        self._console.print(f"[bold]{escape(self._paper)}[/bold]")
+        self._bar.start()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        self._bar.stop()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(_POLL_SECONDS):
+            self._show_news()
+        self._show_news()
+
+    def _show_news(self) -> None:
+        for event in self._project.ledger.events(self._paper, after=self._seen):
+            self._seen = event.seq
+            self._show(event)
+
+    def _show(self, event: Event) -> None:
+        if event.kind == "runs_planned":
+            self._begin(event.content)
+        elif event.kind == "attempt_finished":
+            self._advance(event.content)
+        elif event.kind == "stage_finished":
+            self._end_stage(event.content)
+        elif event.kind == "warning_recorded":
+            self._console.print(f"  [yellow]![/yellow] {escape(event.payload['sentence'])}")
+
+    def _begin(self, planned: RunsPlanned) -> None:
+        if planned.to_run:
+            self._task = self._bar.add_task(f"  {planned.stage}", total=planned.to_run)
+
+    def _advance(self, finished: AttemptFinished) -> None:
+        attempt = finished.attempt
+        if self._task is not None:
+            self._bar.advance(self._task)
+        what = attempt.experiment + (f", seed {attempt.seed}" if attempt.seed is not None else "")
+        if attempt.status is not Status.OK:
+            why = attempt.reason.sentence if attempt.reason else attempt.status
+            self._console.print(
+                f"    [red]{attempt.status}[/red] {escape(what)}: {escape(str(why))}"
+            )
+        elif not self._console.is_terminal and attempt.purpose is not Purpose.DEV:
+            self._console.print(f"    {escape(what)}: {attempt.seconds:.1f} s")
+
+    def _end_stage(self, row: StageFinished) -> None:
+        if self._task is not None:
+            self._bar.remove_task(self._task)
+            self._task = None
+        style = _STYLE.get(row.status, "red")
+        self._console.print(
+            f"  [{style}]{row.status:<15}[/{style}] {row.stage:<18} {row.seconds:>8.1f} s"
+        )
+
+
+def print_outcome(project: Project, paper: str, *, launch: str, stages: Sequence[str]) -> int:
+    """What a launch came to: claims, failures in sentences, the report's path; the exit code."""
+    console = Console()
+    rows = [row for name in stages if name in STAGES if (row := latest(project, paper, name))]
+    stood = [row for row in rows if row.launch != launch]
+    if stood:
+        console.print(
+            f"  {len(stood)} of {len(rows)} stages stood already; nothing was done for them."
+        )
+    if rows and rows[-1].stage == "report" and rows[-1].output:
+        print_report(project, paper)
+    bad = [row for row in rows if row.status not in {Status.OK, Status.NOT_APPLICABLE}]
+    for row in bad:
+        if row.status is not Status.BLOCKED and row.reason:
+            print(f"error: {row.stage} ({row.status}): {row.reason.sentence}")
+    return _exit_code(
+        {row.reason.code for row in bad if row.reason}, expected=len(stages), got=rows
+    )
+
+
+def _exit_code(codes: set[str], *, expected: int, got: Sequence[StageFinished]) -> int:
+    if "internal_error" in codes or not got:
+        return 1
+    if "sandbox_unavailable" in codes:
+        return 3
+    return 2 if codes else 0
+
+
+def print_report(project: Project, paper: str) -> int:
+    """The table of claims, and the path of the report."""
+    from repro_pipeline.errors import BundleError
+
+    row = latest(project, paper, "report")
+    if row is None or row.output is None:
+        why = f": {row.reason.sentence}" if row and row.reason else "."
+        raise BundleError(
+            f"there is no report of '{paper}'{why}", hint=f"Make one with `repro run {paper}`."
+        )
+    scores = output_of(project, latest(project, paper, "scores"), Scores)
+    evidence = output_of(project, latest(project, paper, "experiment_ledger"), Evidence)
+    header, *lines = claims_rows(scores, evidence.claims)
+    table = Table(*header, title=escape(evidence.claims.claims and paper), title_justify="left")
+    for line in lines:
+        table.add_row(*map(escape, line))
+    console = Console()
+    console.print(table)
+    console.print(escape(scores.headline), style="bold")
+    for dimension in scores.dimensions:
+        critical = " (critical)" if dimension.critical else ""
+        console.print(
+            f"  {dimension.id}: {dimension.outcome}{critical}. {escape(dimension.sentence)}"
+        )
+    path = restore_report(project, paper, output_of(project, row, ReportFiles))
+    print(f"report: {path}")
+    return 0
+
+
+def print_status(project: Project, papers: Sequence[str]) -> int:
+    """One line per paper: its last stage, how it ended, and its headline."""
+    table = Table("Paper", "Last stage", "Status", "Says")
+    for paper in papers:
+        rows = [row for name in STAGES if (row := latest(project, paper, name))]
+        if not rows:
+            table.add_row(escape(paper), "-", "not run", f"`repro run {escape(paper)}`")
+            continue
+        bad = [row for row in rows if row.status not in {Status.OK, Status.NOT_APPLICABLE}]
+        shown = bad[0] if bad else rows[-1]
+        says = shown.reason.sentence if shown.reason else ""
+        scored = latest(project, paper, "scores")
+        if scored and scored.output:
+            says = output_of(project, scored, Scores).headline + (f" {says}" if bad else "")
+        style = _STYLE.get(shown.status, "red")
+        table.add_row(
+            escape(paper), shown.stage, f"[{style}]{shown.status}[/{style}]", escape(says)
+        )
+    Console().print(table)
+    return 0
+
+
+def print_events(project: Project, paper: str, *, kinds: Sequence[str], as_json: bool) -> int:
+    """The events of a chain, oldest first."""
+    from repro_pipeline.errors import LedgerError
+
+    if paper not in project.ledger.chains():
+        raise LedgerError(
+            f"the ledger has no chain '{paper}'.",
+            hint=f"It has: {', '.join(project.ledger.chains()) or 'none'}.",
+        )
+    for event in project.ledger.events(paper, kinds=kinds):
+        if as_json:
+            print(event.model_dump_json())
+        else:
+            print(f"{event.seq:>5} {event.at:%Y-%m-%d %H:%M:%S} {event.kind:<22} {_summary(event)}")
+    return 0
+
+
+def _summary(event: Event) -> str:
+    """An event in a few words."""
+    content = event.payload
+    if event.kind == "stage_finished":
+        reason = f": {content['reason']['sentence']}" if content["reason"] else ""
+        return f"{content['stage']} {content['status']}{reason}"
+    if event.kind == "attempt_started":
+        return f"{content['experiment']} seed {content['seed']} {content['purpose']} #{content['number']}"
+    if event.kind == "attempt_finished":
+        one = content["attempt"]
+        reason = f": {one['reason']['sentence']}" if one["reason"] else ""
+        run = f"{one['experiment']} seed {one['seed']} {one['purpose']} #{one['number']}"
+        return f"{run} {one['status']}{reason}"
+    if event.kind == "assumption_recorded":
+        return f"{content['assumption']['id']}: {content['assumption']['statement']}"
+    if event.kind == "runs_planned":
+        return f"{content['stage']}: {len(content['planned'])} runs, {content['to_run']} to run"
+    words = (f"{key}={value}" for key, value in content.items() if key != "kind")
+    return " ".join(words)[:160]
+
+
+def print_verification(project: Project, anchors: Path | None) -> int:
+    """Whether each chain is whole; every break is named. Exit code 2 where there is one."""
+    heads = read_anchors(anchors) if anchors else ()
+    broken = 0
+    for chain in sorted({*project.ledger.chains(), *(head.chain for head in heads)}):
+        events = list(project.ledger.events(chain))
+        breaks = verify_chain(events, [head for head in heads if head.chain == chain])
+        broken += len(breaks)
+        for one in breaks:
+            print(f"BROKEN {chain}: {one}")
+        if not breaks:
+            head = f"{events[-1].seq}:{events[-1].hash}" if events else "empty"
+            print(f"ok {chain} {head}")
+    if not anchors:
+        print("No anchor was given: a chain that was rewritten as a whole would pass.")
+    return 2 if broken else 0

@@ -1,0 +1,69 @@
+"""Open a project: read `repro.yaml`, and put the adapters behind the domain's ports."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import tempfile
+from pathlib import Path
+
+from repro_pipeline.config import CONFIG_NAME, ProjectConfig, find_project
+from repro_pipeline.errors import BundleError
+from repro_pipeline.project import Project
+from repro_pipeline.yamlfile import load_model
+
+SECRET_NAME = "secret"
+
+
+def open_project(root: Path, *, runner: str | None = None) -> Project:
+    """The project in the folder `root`. Raises UserError when a file of it is wrong."""
+    from repro_pipeline.sandbox.choose import make_runner
+
+    from resources.artifact_store import FsspecArtifactStore
+    from resources.ledger_sql import SqlLedger
+
+    config = load_model(root / CONFIG_NAME, ProjectConfig)
+    return Project(
+        root=root,
+        config=config,
+        ledger=SqlLedger(_absolute_url(config.ledger, root)),
+        store=FsspecArtifactStore(_absolute_folder(config.store, root)),
+        runner=make_runner(runner or config.runner),
+        secret=_secret(root / ".repro" / SECRET_NAME),
+    )
+
+
+def locate_project(start: Path) -> Path:
+    """The project's folder at or above `start`. Raises BundleError where there is none."""
+    root = find_project(start.resolve())
+    if root is None:
+        raise BundleError(
+            f"there is no {CONFIG_NAME} here or above.",
+            where=str(start),
+            hint="Make a project with `repro init`, or go into one.",
+        )
+    return root
+
+
+def _absolute_url(url: str, root: Path) -> str:
+    prefix = "sqlite:///"
+    if url.startswith(prefix) and not url.startswith(prefix + "/"):
+        return f"{prefix}{root / url.removeprefix(prefix)}"
+    return url
+
+
+def _absolute_folder(store: str, root: Path) -> str:
+    return store if "://" in store or store.startswith("/") else str(root / store)
+
+
+def _secret(path: Path) -> bytes:
+    """The project's secret; made at first use, readable by its owner alone, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        with tempfile.NamedTemporaryFile(dir=path.parent) as fresh:  # mode 0600
+            fresh.write(secrets.token_bytes(32))
+            fresh.flush()
+            with contextlib.suppress(FileExistsError):
+                os.link(fresh.name, path)
+    return path.read_bytes()
