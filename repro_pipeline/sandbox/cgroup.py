@@ -1,0 +1,289 @@
+"""One control group per run: limits on memory, processes and CPU that hold for a whole tree.
+
+Three ways, tried in this order: a scope of systemd (the user's, or the system's for root), a group
+beside our own in cgroup v2 where that is delegated to us, groups below our own in cgroup v1.
+Imports the standard library only: it is part of the supervisor.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PREFIX = "repro-sandbox-"
+_ROOM = 4  # bubblewrap's own processes
+_PERIOD = 100_000  # microseconds over which a share of CPU is counted
+
+
+@dataclass
+class Group:
+    """The folders of one run's control group, by controller; empty where there is none."""
+
+    folders: dict[str, Path] = field(default_factory=dict)
+    v2: bool = False
+    locks: list[int] = field(default_factory=list)
+
+    def holds(self, controller: str) -> bool:
+        """Whether this group limits `memory`, `pids` or `cpu`."""
+        return controller in self.folders
+
+    def members(self) -> set[int]:
+        """The processes in the group."""
+        return {pid for folder in set(self.folders.values()) for pid in _pids(folder)}
+
+    def memory_bytes(self) -> int | None:
+        """What the group holds now, without the page cache."""
+        if "memory" not in self.folders:
+            return None
+        stat = _table(self.folders["memory"] / "memory.stat")
+        names = ("anon", "shmem") if self.v2 else ("total_rss", "total_shmem")
+        return sum(stat.get(name, 0) for name in names)
+
+    def out_of_memory(self) -> bool:
+        """Whether the kernel has ended a process of the group for want of memory."""
+        if "memory" not in self.folders:
+            return False
+        name = "memory.events" if self.v2 else "memory.oom_control"
+        return _table(self.folders["memory"] / name).get("oom_kill", 0) > 0
+
+    def cpu_seconds(self) -> float | None:
+        """User and system time of all that ever was in the group."""
+        if self.v2 and "cpu" in self.folders:
+            return _table(self.folders["cpu"] / "cpu.stat").get("usage_usec", 0) / 1e6
+        if "cpuacct" in self.folders:
+            return int(_read(self.folders["cpuacct"] / "cpuacct.usage") or 0) / 1e9
+        return None
+
+    def remove(self, *, seconds: float = 5.0) -> bool:
+        """Kill what is left in the group and remove it; whether that worked in time."""
+        end = time.monotonic() + seconds
+        folders = set(self.folders.values())
+        while any(folder.exists() for folder in folders):
+            for pid in self.members():
+                _kill(pid)
+            for folder in folders:
+                _remove(folder)
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.002)
+        for lock in self.locks:
+            os.close(lock)
+        self.locks.clear()
+        return True
+
+
+def make_group(pid: int, *, memory: int, processes: int, cpus: float | None) -> Group:
+    """Put a process, which waits before its exec, into a new group; an empty Group if none can be.
+
+    `memory` is in bytes, `cpus` in processors.
+    """
+    limits = {"memory": memory, "processes": processes + _ROOM, "cpus": cpus}
+    return _scope(pid, **limits) or _beside(pid, **limits) or _below(pid, **limits) or Group()
+
+
+def sweep() -> None:
+    """Remove the groups of supervisors that were killed, with all that is in them."""
+    for parent in {*_own_v1().values(), *filter(None, [_delegated()])}:
+        for folder in parent.glob(f"{PREFIX}*"):
+            lock = _lock(folder, wait=False)
+            if lock is not None:
+                Group({"any": folder}, locks=[lock]).remove(seconds=1.0)
+
+
+def _scope(pid: int, *, memory: int, processes: int, cpus: float | None) -> Group | None:
+    """A scope of systemd. Its manager removes it when it is empty."""
+    busctl, user = shutil.which("busctl"), os.geteuid() != 0
+    runtime = f"/run/user/{os.geteuid()}"
+    alive = Path(f"{runtime}/bus") if user else Path("/run/systemd/system")
+    if not busctl or not alive.exists():
+        return None
+    name = f"{PREFIX}{pid}.scope"
+    properties = [
+        *("PIDs", "au", "1", str(pid)),
+        *("MemoryMax", "t", str(memory)),
+        *("MemorySwapMax", "t", "0"),
+        *("TasksMax", "t", str(processes)),
+        *("CPUAccounting", "b", "true"),
+        *("CollectMode", "s", "inactive-or-failed"),
+    ]
+    count = 6
+    if cpus:
+        properties += ["CPUQuotaPerSecUSec", "t", str(int(cpus * 1e6))]
+        count += 1
+    call = [busctl, "--user" if user else "--system", "call", "org.freedesktop.systemd1"]
+    call += ["/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", "StartTransientUnit"]
+    call += ["ssa(sv)a(sa(sv))", name, "fail", str(count), *properties, "0"]
+    bus = {"XDG_RUNTIME_DIR": runtime, "DBUS_SESSION_BUS_ADDRESS": f"unix:path={runtime}/bus"}
+    done = subprocess.run(call, env=bus if user else {}, capture_output=True, check=False)
+    if done.returncode != 0:
+        return None
+    end = time.monotonic() + 2.0
+    while time.monotonic() < end:
+        own = _v2_path(pid)
+        if own is not None and own.name == name:
+            found = _controllers(own)
+            return Group(found, v2=True) if "memory" in found else None
+        time.sleep(0.005)
+    return None
+
+
+def _beside(pid: int, *, memory: int, processes: int, cpus: float | None) -> Group | None:
+    """A group in cgroup v2 beside our own, where its parent lets us."""
+    parent = _delegated()
+    if parent is None:
+        return None
+    folder = parent / f"{PREFIX}{pid}"
+    values = {
+        "memory.max": memory,
+        "memory.swap.max": 0,
+        "pids.max": processes,
+        **({"cpu.max": f"{int(cpus * _PERIOD)} {_PERIOD}"} if cpus else {}),
+    }
+    try:
+        lock = _create(folder)
+        for name, value in values.items():
+            if (folder / name).exists():
+                (folder / name).write_text(str(value))
+        (folder / "cgroup.procs").write_text(str(pid))
+    except OSError:
+        _remove(folder)
+        return None
+    return Group(_controllers(folder), v2=True, locks=[lock])
+
+
+def _below(pid: int, *, memory: int, processes: int, cpus: float | None) -> Group | None:
+    """Groups below our own in each hierarchy of cgroup v1 that we may write."""
+    values = {
+        "memory": {"memory.limit_in_bytes": memory, "memory.memsw.limit_in_bytes": memory},
+        "pids": {"pids.max": processes},
+        "cpuacct": {},
+        **({"cpu": {"cpu.cfs_quota_us": int(cpus * _PERIOD)}} if cpus else {}),
+    }
+    group = Group()
+    for controller, parent in _own_v1().items():
+        if controller not in values:
+            continue
+        folder = parent / f"{PREFIX}{pid}"
+        try:
+            if folder not in group.folders.values():
+                group.locks.append(_create(folder))
+            for name, value in values[controller].items():
+                if (folder / name).exists():
+                    (folder / name).write_text(str(value))
+            (folder / "cgroup.procs").write_text(str(pid))
+        except OSError:
+            _remove(folder)
+            continue
+        group.folders[controller] = folder
+    return group if group.folders else None
+
+
+def _create(folder: Path) -> int:
+    """Make a group and hold its lock, which says that its supervisor lives."""
+    while True:
+        folder.mkdir(exist_ok=True)
+        lock = _lock(folder, wait=True)
+        if lock is not None and folder.exists():
+            return lock
+
+
+def _lock(folder: Path, *, wait: bool) -> int | None:
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
+
+
+def _remove(folder: Path) -> None:
+    try:
+        folder.rmdir()
+    except OSError:
+        return  # still in use, or gone
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _delegated() -> Path | None:
+    """The parent of our own v2 group, where it deals out memory and we may make groups in it."""
+    own = _v2_path(os.getpid())
+    if own is None:
+        return None
+    parent = own.parent
+    dealt = (_read(parent / "cgroup.subtree_control") or "").split()
+    writable = os.access(parent, os.W_OK) and os.access(parent / "cgroup.procs", os.W_OK)
+    return parent if "memory" in dealt and "pids" in dealt and writable else None
+
+
+def _controllers(folder: Path) -> dict[str, Path]:
+    has = (_read(folder / "cgroup.controllers") or "").split()
+    return {name: folder for name in ("memory", "pids", "cpu") if name in has}
+
+
+def _v2_path(pid: int) -> Path | None:
+    """The folder of a process's group in cgroup v2."""
+    mounts = [(root, point) for root, point, kind, _ in _mounts() if kind == "cgroup2"]
+    for line in (_read(Path(f"/proc/{pid}/cgroup")) or "").splitlines():
+        if line.startswith("0::") and mounts:
+            return _seen(line[3:], *mounts[0])
+    return None
+
+
+def _own_v1() -> dict[str, Path]:
+    """The folder of our own group per controller of cgroup v1."""
+    found = {}
+    for line in (_read(Path("/proc/self/cgroup")) or "").splitlines():
+        _, controllers, path = line.split(":", 2)
+        for root, point, kind, options in _mounts():
+            for name in controllers.split(","):
+                if kind == "cgroup" and name in options:
+                    found[name] = _seen(path, root, point)
+    return found
+
+
+def _seen(path: str, root: str, point: str) -> Path:
+    """A group's path, as seen through a mount of its hierarchy."""
+    relative = path[len(root) :] if root != "/" and path.startswith(root) else path
+    folder = Path(point) / relative.lstrip("/")
+    return folder if folder.is_dir() else Path(point)
+
+
+def _mounts() -> Iterator[tuple[str, str, str, list[str]]]:
+    for line in (_read(Path("/proc/self/mountinfo")) or "").splitlines():
+        left, _, right = line.partition(" - ")
+        kind, _, options = right.split(" ", 2)
+        if kind in {"cgroup", "cgroup2"}:
+            yield left.split()[3], left.split()[4], kind, options.split(",")
+
+
+def _pids(folder: Path) -> set[int]:
+    return {int(line) for line in (_read(folder / "cgroup.procs") or "").split()}
+
+
+def _table(path: Path) -> dict[str, int]:
+    rows = (line.split() for line in (_read(path) or "").splitlines())
+    return {row[0]: int(row[1]) for row in rows if len(row) == 2 and row[1].isdigit()}
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text()
+    except OSError:
+        return None

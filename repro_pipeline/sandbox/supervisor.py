@@ -1,0 +1,409 @@
+"""The process that owns one run: starts it, watches its limits, ends all of it, settles its files.
+
+It reads one job as JSON from its standard input, and writes one report as JSON to its standard
+output. When the input closes, or the process that started it is gone, it ends the run. It imports
+the standard library only, so that it starts fast and reads no file of the run's environment.
+
+As root it drops to an unprivileged user before the command's exec. Sources that this user could
+not reach are first bound into a private mount namespace, below a folder that only it can see.
+"""
+
+from __future__ import annotations
+
+import base64
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from repro_pipeline.sandbox import cgroup, folders, watch
+
+STAGE = "/sys"
+"""Where sources are staged: a folder that every host has and that no source lies in."""
+
+FIRST_DATA = 10
+"""The file descriptor of the command's first piece of data; the next ones follow."""
+
+STATUS, BLOCK = 8, 9
+"""The file descriptors on which bubblewrap reports and waits."""
+
+_TICK = 0.1
+_OWN = 1  # the init of a sandbox counts among its processes
+_CHUNK = 1 << 16
+_FIRST_UID = 0x70000000  # beyond all that distributions and containers hand out
+_NOBODY = 65534
+_CLONE_NEWNS, _MS_BIND, _MS_REC, _MS_SLAVE, _MS_NOSUID = 0x20000, 4096, 16384, 1 << 19, 2
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_SET_CHILD_SUBREAPER = 1, 38, 36
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class SetupError(Exception):
+    """The run could not be started as it was asked for."""
+
+
+@dataclass
+class Run:
+    """A run under way, and what is known of it."""
+
+    job: dict
+    identity: int | None
+    pid: int
+    group: cgroup.Group
+    output: int
+    status: int
+    log: int
+    init: int = 0
+    """The first process of the sandbox's own process namespace; 0 until it is known."""
+    handles: list[int] = field(default_factory=list)
+    """Pidfds of the command and of the sandbox's init: they never name another process."""
+    started: float = field(default_factory=time.monotonic)
+    logged: int = 0
+    peak_memory: int = 0
+    cpu_seconds: float = 0.0
+    written: int = 0
+    setup: str = ""
+    ended: str = ""
+    """Why the supervisor ended the run: cancelled, or the name of a limit."""
+
+
+def main() -> None:
+    """Supervise one run."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    control = sys.stdin.fileno()
+    job = json.loads(_line(control))
+    cgroup.sweep()
+    try:
+        report = supervise(job, control)
+    except (SetupError, OSError) as error:
+        report = {"error": str(error)}
+    sys.stdout.write(json.dumps(report))
+    sys.stdout.flush()
+
+
+def supervise(job: dict, control: int) -> dict:
+    """Run a job to its end; its report."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    identity = _identity() if job["isolate"] else None
+    trees = [Path(tree) for tree in job["writable"]]
+    try:
+        for tree in trees:
+            folders.hand_over(tree, identity)
+        run = _start(job, identity)
+        try:
+            code, usage = _watch(run, control)
+        finally:
+            _end(run)
+    finally:
+        for tree in trees:
+            folders.take_back(tree)
+        for tree in job["temporary"]:
+            folders.remove(Path(tree))
+    return _report(run, code, usage, trees)
+
+
+def _start(job: dict, identity: int | None) -> Run:
+    """Fork the command, put it into its group while it waits, and let it go."""
+    log = os.open(job["log"], os.O_WRONLY | os.O_NOFOLLOW)
+    output, output_in = os.pipe()
+    status, status_in = os.pipe()
+    block_out, block = os.pipe()
+    go_out, go = os.pipe()
+    failed, failed_in = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            failed_in = fcntl.fcntl(failed_in, fcntl.F_DUPFD_CLOEXEC, 200)
+            os.close(go)
+            os.read(go_out, 1)
+            _become(job, identity, output_in, status_in, block_out)
+        except BaseException as error:
+            os.write(failed_in, str(error).encode()[:4000])
+        os._exit(127)
+    for end in (output_in, status_in, block_out, go_out, failed_in):
+        os.close(end)
+    limits = job["limits"]
+    group = cgroup.make_group(
+        pid, memory=limits["memory"], processes=limits["processes"], cpus=limits["cpus"]
+    )
+    run = Run(
+        job=job, identity=identity, pid=pid, group=group, output=output, status=status, log=log
+    )
+    run.handles.append(os.pidfd_open(pid))
+    try:
+        _refuse_weaker(job, _held(run))
+        os.write(go, b"g")
+        os.close(go)
+        if error := os.read(failed, 4000):
+            raise SetupError(error.decode(errors="replace"))
+        if job["isolate"]:
+            _release(run, block)
+    except BaseException:
+        _end(run)
+        raise
+    finally:
+        os.close(block)
+        os.close(failed)
+    os.set_blocking(output, False)
+    return run
+
+
+def _release(run: Run, block: int) -> None:
+    """Wait until the sandbox stands, limit the processes in it, and let the command start."""
+    text = b""
+    while b'"child-pid"' not in text or b"\n" not in text:
+        piece = os.read(run.status, 4096)
+        if not piece:
+            return  # it failed: the report will say so
+        text += piece
+    run.init = json.loads(text.split(b"\n")[0])["child-pid"]
+    run.handles.append(os.pidfd_open(run.init))
+    run.setup = text.split(b"\n", 1)[1].decode()
+    if run.identity is None and watch.counts_per_sandbox():
+        most = run.job["limits"]["processes"] + _OWN
+        resource.prlimit(run.init, resource.RLIMIT_NPROC, (most, most))
+    os.write(block, b"g")
+
+
+def _become(job: dict, identity: int | None, output: int, status: int, block: int) -> None:
+    """In the child: take on the limits and the identity, and turn into the command."""
+    supervisor = os.getppid()
+    os.setsid()
+    null = os.open("/dev/null", os.O_RDONLY)
+    for source, target in [(null, 0), (output, 1), (output, 2)]:
+        os.dup2(source, target)
+    passed = {}
+    if job["isolate"]:
+        passed = {STATUS: status, BLOCK: block}
+    for number, text in enumerate(job["data"], FIRST_DATA):
+        passed[number] = _memory_file(base64.b64decode(text))
+    _place(passed)
+    if identity is not None:
+        _stage(job["stage"])
+    limits = job["limits"]
+    for kind, most in [
+        (resource.RLIMIT_NOFILE, limits["open_files"]),
+        (resource.RLIMIT_FSIZE, limits["output"]),
+        (resource.RLIMIT_CORE, 0),
+    ]:
+        hard = resource.getrlimit(kind)[1]
+        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (least, least))
+    if identity is not None:
+        if identity != _NOBODY:  # then nobody else has this user, and its processes are the run's
+            most = limits["processes"] + _OWN + 1
+            resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+        os.setgroups([])
+        os.setresgid(identity, identity, identity)
+        os.setresuid(identity, identity, identity)
+    if job["isolate"]:
+        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != supervisor:
+        raise SetupError("the supervisor is gone")
+    if job["cwd"]:
+        os.chdir(job["cwd"])
+    os.umask(0o022)
+    for number in range(1, signal.NSIG):
+        if signal.getsignal(number) not in (signal.SIG_DFL, None):
+            signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execvpe(job["argv"][0], job["argv"], job["env"])
+    except OSError as error:
+        os.write(2, f"{job['argv'][0]}: {error.strerror}\n".encode())
+
+
+def _place(passed: dict[int, int]) -> None:
+    """Give descriptors their fixed numbers, however they overlap, and keep them over the exec."""
+    high = {number: os.dup2(source, 100 + number) for number, source in passed.items()}
+    for number, source in high.items():
+        os.dup2(source, number)
+        os.close(source)
+
+
+def _memory_file(content: bytes) -> int:
+    handle = os.memfd_create("data")
+    os.write(handle, content)
+    os.lseek(handle, 0, os.SEEK_SET)
+    return handle
+
+
+def _stage(sources: list[str]) -> None:
+    """Bind each source to `STAGE/<its number>` in a mount namespace of our own."""
+    _call("unshare", _CLONE_NEWNS)
+    _mount("none", "/", None, _MS_REC | _MS_SLAVE)
+    _mount("tmpfs", STAGE, "tmpfs", _MS_NOSUID, "mode=0711,size=1m")
+    for number, source in enumerate(sources):
+        target = f"{STAGE}/{number}"
+        if os.path.isdir(source):  # noqa: PTH112
+            os.mkdir(target)  # noqa: PTH102
+        else:
+            os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o644))
+        _mount(source, target, None, _MS_BIND | _MS_REC)
+
+
+def _identity() -> int | None:
+    """An unprivileged user for this run alone; None where we are no root that could become one."""
+    if os.geteuid() != 0:
+        return None
+    table = Path("/proc/self/uid_map").read_text().splitlines()
+    ranges = [tuple(map(int, line.split())) for line in table]
+    for candidate in (_FIRST_UID + os.getpid(), _NOBODY):
+        if any(first <= candidate < first + count for first, _, count in ranges):
+            return candidate
+    return None
+
+
+def _watch(run: Run, control: int) -> tuple[int, resource.struct_rusage]:
+    """Copy output and check limits until the command ends, or something ends it."""
+    limits, due = run.job["limits"], 0.0
+    handle = run.handles[0]
+    waiting = {run.output, control, handle}
+    while True:
+        left = run.started + limits["wall_clock"] - time.monotonic()
+        ready, _, _ = select.select(list(waiting), [], [], max(0.0, min(_TICK, left)))
+        if run.output in ready and not _copy(run):
+            waiting.discard(run.output)
+        if handle in ready:
+            break
+        if control in ready or os.getppid() != run.job["caller"]:
+            run.ended = "cancelled"
+        elif left <= 0:
+            run.ended = "wall_clock"
+        elif time.monotonic() >= due:
+            took = _check(run)
+            due = time.monotonic() + max(_TICK, 10 * took)
+        if run.ended:
+            watch.kill_all(run.handles, run.group)
+            break
+    _, code, usage = os.wait4(run.pid, 0)
+    return os.waitstatus_to_exitcode(code), usage
+
+
+def _copy(run: Run) -> bool:
+    """Move what the command printed to the log; False at its end."""
+    try:
+        piece = os.read(run.output, _CHUNK)
+    except BlockingIOError:
+        return True
+    room = max(0, run.job["limits"]["output"] - run.logged)
+    os.write(run.log, piece[:room])
+    run.logged += min(room, len(piece))
+    if len(piece) > room and not run.ended:
+        run.ended = "output"
+    return bool(piece)
+
+
+def _check(run: Run) -> float:
+    """Measure the tree and its folders, and note a limit that is passed; how long that took."""
+    began = time.monotonic()
+    limits = run.job["limits"]
+    tree = watch.look(run.pid, run.init, run.group, limits["memory"])
+    run.peak_memory = max(run.peak_memory, tree.memory)
+    run.cpu_seconds = max(run.cpu_seconds, tree.cpu_seconds)
+    run.written = run.logged + sum(folders.size(Path(path)) for path in run.job["writable"])
+    if run.group.out_of_memory() or tree.memory > limits["memory"]:
+        run.ended = "memory"
+    elif tree.processes > limits["processes"] + 2:
+        run.ended = "processes"
+    elif run.written > limits["output"]:
+        run.ended = "output"
+    return time.monotonic() - began
+
+
+def _end(run: Run) -> None:
+    """End every process of the run, and take its last words."""
+    watch.kill_all(run.handles, run.group)
+    if run.group.out_of_memory() and not run.ended:
+        run.ended = "memory"
+    run.cpu_seconds = max(run.cpu_seconds, run.group.cpu_seconds() or 0.0)
+    watch.reap()
+    if not run.group.remove():
+        raise SetupError("processes of the run could not be ended")
+    os.set_blocking(run.output, False)
+    while select.select([run.output], [], [], 0)[0] and _copy(run):
+        continue
+    os.set_blocking(run.status, False)
+    try:
+        while piece := os.read(run.status, _CHUNK):
+            run.setup += piece.decode()
+    except BlockingIOError:
+        pass
+    for handle in (run.output, run.status, run.log, *run.handles):
+        os.close(handle)
+
+
+def _report(run: Run, code: int, usage: resource.struct_rusage, trees: list[Path]) -> dict:
+    written = run.logged + sum(folders.size(tree) for tree in trees)
+    if written > run.job["limits"]["output"] and not run.ended:
+        run.ended = "output"
+    return {
+        "ended": run.ended,
+        "exit_code": code if code >= 0 else 128 - code,
+        "stood": not run.job["isolate"] or '"exit-code"' in run.setup,
+        "seconds": time.monotonic() - run.started,
+        "cpu_seconds": max(run.cpu_seconds, usage.ru_utime + usage.ru_stime),
+        "peak_memory": max(run.peak_memory, usage.ru_maxrss * 1024),
+        "written": written,
+        "held": _held(run),
+    }
+
+
+def _held(run: Run) -> dict[str, str]:
+    """How each limit that this process is in charge of holds in this run."""
+    own_user = run.identity not in (None, _NOBODY)
+    own_count = run.identity is None and run.job["isolate"] and watch.counts_per_sandbox()
+    hard_processes = run.group.holds("pids") or own_user or own_count
+    held = {
+        "wall_clock": "watched",
+        "memory": "hard" if run.group.holds("memory") else "watched",
+        "processes": "hard" if hard_processes else "watched",
+        "open_files": "hard",
+        "output": "watched",
+    }
+    if run.job["limits"]["cpus"]:
+        held["cpus"] = "hard" if run.group.holds("cpu") else "unavailable"
+    return held
+
+
+def _refuse_weaker(job: dict, held: dict[str, str]) -> None:
+    """Never run with less than what the caller was told holds here."""
+    for name, wanted in job["expected"].items():
+        if wanted == "hard" and held.get(name, wanted) != wanted:
+            raise SetupError(f"{name} no longer holds: no control group could be made")
+
+
+def _line(handle: int) -> bytes:
+    """One line, read without taking more from the pipe than it."""
+    text = b""
+    while not text.endswith(b"\n"):
+        piece = os.read(handle, _CHUNK)
+        if not piece:
+            raise SystemExit(1)
+        text += piece
+    return text
+
+
+def _mount(source: str, target: str, kind: str | None, flags: int, data: str = "") -> None:
+    encoded = kind.encode() if kind else None
+    names = (os.fsencode(source), os.fsencode(target), encoded)
+    _call("mount", *names, ctypes.c_ulong(flags), data.encode() or None)
+
+
+def _prctl(option: int, value: int) -> None:
+    _call("prctl", option, *map(ctypes.c_ulong, (value, 0, 0, 0)))
+
+
+def _call(name: str, *arguments: object) -> None:
+    if getattr(_libc, name)(*arguments) != 0:
+        number = ctypes.get_errno()
+        hint = " (are we in a container without privileges?)" if number == errno.EPERM else ""
+        raise SetupError(f"{name}: {os.strerror(number)}{hint}")

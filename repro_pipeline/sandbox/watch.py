@@ -1,0 +1,129 @@
+"""Look at a tree of processes from outside, and end it.
+
+Every process of a sandbox descends from the one that was started: none can leave its process
+namespace. Without a sandbox an orphan comes to the supervisor, which is their sub-reaper.
+Imports the standard library only: it is part of the supervisor.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from repro_pipeline.sandbox.cgroup import Group
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_CLOCK = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What a tree of processes uses: bytes, CPU seconds, processes and threads."""
+
+    memory: int
+    cpu_seconds: float
+    processes: int
+
+
+def look(pid: int, init: int, group: Group, limit: int) -> Tree:
+    """Measure the tree below `pid`. Memory is exact only where it comes near `limit`."""
+    stats = [stat for child in descendants(pid) if (stat := _stat(child))]
+    memory = group.memory_bytes()
+    if memory is None:
+        memory = sum(int(stat[21]) for stat in stats) * _PAGE
+        if memory > limit:  # shared pages were counted once per process
+            memory = sum(_proportional(int(stat[-1])) for stat in stats)
+        memory += _scratch(init) if init else 0
+    cpu_seconds = group.cpu_seconds()
+    if cpu_seconds is None:
+        cpu_seconds = sum(sum(map(int, stat[11:15])) for stat in stats) / _CLOCK
+    return Tree(memory, cpu_seconds, sum(int(stat[17]) for stat in stats))
+
+
+def descendants(pid: int) -> list[int]:
+    """`pid` and all that descends from it."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208
+        if name.isdigit() and (stat := _stat(int(name))):
+            children.setdefault(int(stat[1]), []).append(int(name))
+    found, open_ones = [], [pid]
+    while open_ones:
+        current = open_ones.pop()
+        found.append(current)
+        open_ones += children.get(current, [])
+    return found
+
+
+def kill_all(handles: list[int], group: Group, *, seconds: float = 5.0) -> None:
+    """End the processes of some pidfds, then all that descends from this one or is in the group.
+
+    The end of a sandbox's init ends all in it at once, whatever they do. The others are stopped
+    before they are killed, so that none forks meanwhile.
+    """
+    for handle in handles:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        own = {child for child in descendants(os.getpid()) if child != os.getpid()}
+        alive = {child for child in own | group.members() if _running(child)}
+        if not alive:
+            return
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for child in alive:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, number)
+        time.sleep(0.002)
+
+
+def reap() -> None:
+    """Collect what ended as our child."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            continue
+
+
+def counts_per_sandbox() -> bool:
+    """Whether this kernel counts a user's processes per user namespace (since Linux 5.14)."""
+    release = os.uname().release.split("-")[0].split(".")
+    return tuple(int(part) for part in release[:2]) >= (5, 14)
+
+
+def _running(pid: int) -> bool:
+    stat = _stat(pid)
+    return stat is not None and stat[0] not in "ZX"
+
+
+def _stat(pid: int) -> list[str] | None:
+    """The fields of /proc/<pid>/stat from the state on, and the pid itself at the end."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return None
+    return [*text.rpartition(")")[2].split(), str(pid)]
+
+
+def _proportional(pid: int) -> int:
+    try:
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        return 0
+    return 0
+
+
+def _scratch(init: int) -> int:
+    """Bytes in the sandbox's own memory file systems."""
+    used = 0
+    for folder in ("tmp", "dev/shm"):
+        try:
+            volume = os.statvfs(f"/proc/{init}/root/{folder}")
+        except OSError:
+            continue
+        used += (volume.f_blocks - volume.f_bfree) * volume.f_frsize
+    return used
