@@ -128,7 +128,7 @@ def _logical_lines(text: str) -> list[tuple[int, str]]:
         line = raw.rstrip("\r")
         comment = line.lstrip().startswith("#")
         if line.endswith("\\") and not comment:
-            joined += line[:-1] + " "
+            joined += line[:-1]
             continue
         whole = re.sub(r"(^|\s)#.*$", "", joined + ("" if comment else line)).strip()
         if whole:
