@@ -28,10 +28,10 @@ _PRIVATE_KEY = re.compile(rf"{_BEGIN}.*?(?:{_END}|\Z)", re.DOTALL)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 _TOKEN = re.compile(
-    r"(?<![A-Za-z0-9_])(?:"
+    r"(?<![A-Za-z0-9_-])(?:"
     + "|".join(
         (
-            r"sk-[A-Za-z0-9_-]{20,}",  # OpenAI, Anthropic, OpenRouter
+            r"sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}",  # OpenAI, Anthropic, OpenRouter
             r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}",  # Stripe
             r"gh[pousr]_[A-Za-z0-9]{30,}",  # GitHub
             r"github_pat_[A-Za-z0-9_]{22,}",
@@ -62,10 +62,10 @@ _NAME = (
 )
 _NAMED = re.compile(rf"(?i)(?<![\w-])({_NAME}[\"']?\s{{0,3}}[=:]\s{{0,3}}[\"']?)([^\s\"',;]{{6,}})")
 # Language models speak of tokens that are no secrets: `max_tokens=4096`, `pad_token=<pad>`.
-_TOKEN_NAME = r"[\w-]{0,64}(?:token|credentials?|[_-]key)"
+_TOKEN_NAME = r"[\w-]{0,64}(?:token|credentials?)"
 _NAMED_TOKEN = re.compile(
     rf"(?i)(?<![\w-])({_TOKEN_NAME}[\"']?\s{{0,3}}[=:]\s{{0,3}}[\"']?)"
-    r"((?=[^\s\"',;]*[0-9])(?=[^\s\"',;]*[a-z])[a-z0-9_.~+/=-]{16,})"
+    r"((?![0-9a-f]{64}\b)(?=[^\s\"',;]*[0-9])(?=[^\s\"',;]*[a-z])[a-z0-9_.~+/=-]{16,})"
 )
 
 

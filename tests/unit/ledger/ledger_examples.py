@@ -41,7 +41,7 @@ def chained(payloads: list[Payload], chain: str = CHAIN) -> list[Event]:
     return events
 
 
-def attempt_pair(  # noqa: PLR0913
+def attempt_pair(
     experiment: str = "twonorm",
     seed: int | None = 0,
     number: int = 1,

@@ -1,0 +1,117 @@
+"""Projected rows as data frames and Parquet files: the ledger's tables for pandas, DuckDB and the like."""
+
+from __future__ import annotations
+
+import json
+import typing
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from repro_pipeline.experiment.model import Attempt, Run
+from repro_pipeline.frozen import Frozen, Sha256
+from repro_pipeline.ledger import projections
+from repro_pipeline.ledger.events import Event, Scored, StageFinished, WarningRecorded
+from repro_pipeline.status import Status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TYPES = {bool: "boolean", int: "Int64", float: "Float64"}
+
+
+class RunRow(Frozen):
+    """A run as one flat row: its identity, and the attempt that counts."""
+
+    run_key: Sha256
+    experiment: str
+    kind: str
+    purpose: str
+    seed: int | None
+    status: Status
+    values: dict[str, float]
+    attempts: int
+    seconds: float
+    failure: str | None
+
+    @classmethod
+    def of(cls, run: Run) -> RunRow:
+        """The row of a run."""
+        counted = run.counted
+        return cls(
+            run_key=run.run_key,
+            experiment=run.experiment,
+            kind=run.kind,
+            purpose=run.purpose,
+            seed=run.seed,
+            status=counted.status,
+            values=counted.values,
+            attempts=len(run.attempts),
+            seconds=counted.seconds,
+            failure=counted.reason.code if counted.reason else None,
+        )
+
+
+def tables(
+    source: projections.State | Iterable[Event], *, main: str | None = None
+) -> Mapping[str, pd.DataFrame]:
+    """Every table of a chain by name. `main` is the id of the paper's main claim."""
+    state = source
+    if not isinstance(state, projections.State):
+        state = projections.advance(projections.State(), state)
+    rows: dict[str, tuple[type[BaseModel], Sequence[BaseModel]]] = {
+        "experiments": (projections.ExperimentRow, projections.experiments(state, main)),
+        "runs": (RunRow, [RunRow.of(run) for run in projections.runs(state)]),
+        "attempts": (Attempt, projections.attempts(state)),
+        "assumptions": (projections.AssumptionRow, projections.assumptions(state)),
+        "stages": (StageFinished, projections.stages(state)),
+        "scores": (Scored, projections.scores(state)),
+        "reviews": (projections.ReviewRow, projections.reviews(state)),
+        "warnings": (WarningRecorded, projections.warnings(state)),
+    }
+    return {name: frame(model, of_name) for name, (model, of_name) in rows.items()}
+
+
+def frame(model: type[BaseModel], rows: Iterable[BaseModel]) -> pd.DataFrame:
+    """Rows as a data frame with the model's fields as columns, also where there is no row.
+
+    Numbers and booleans have nullable types; what is no number, text or truth value is JSON text.
+    """
+    import pandas as pd
+
+    hints = typing.get_type_hints(model)
+    types = {name: _column_type(hints[name]) for name in model.model_fields}
+    plain = [row.model_dump(mode="json") for row in rows]
+    columns = {
+        name: pd.array([_cell(row[name], kind) for row in plain], dtype=kind)
+        for name, kind in types.items()
+    }
+    return pd.DataFrame(columns)
+
+
+def write_tables(frames: Mapping[str, pd.DataFrame], folder: Path) -> tuple[Path, ...]:
+    """Write each frame to `folder/<name>.parquet`, whole or not at all; return the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, table in frames.items():
+        path = folder / f"{name}.parquet"
+        partial = folder / f".{name}.parquet.partial"
+        table.to_parquet(partial, index=False)
+        partial.replace(path)
+        paths.append(path)
+    return tuple(paths)
+
+
+def _column_type(hint: Any) -> str:
+    """The pandas type of a field, `string` for all that is no number or truth value."""
+    parts = typing.get_args(hint) or (hint,)
+    kinds = {part for part in parts if part is not type(None)}
+    return _TYPES.get(kinds.pop(), "string") if len(kinds) == 1 else "string"
+
+
+def _cell(value: Any, kind: str) -> Any:
+    if value is None or kind != "string" or isinstance(value, str):
+        return value
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
