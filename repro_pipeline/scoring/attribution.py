@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from repro_pipeline.experiment.model import Run
 from repro_pipeline.experiment.spec import ExperimentKind
-from repro_pipeline.experiment.statistics import paired_interval
+from repro_pipeline.experiment.statistics import t_interval
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Scores
 from repro_pipeline.status import Verdict
@@ -98,7 +98,7 @@ def _assumptions(claim: str, evidence: Evidence) -> list[Cause]:
         differences = [varied[seed] - base[seed] for seed in base.keys() & varied.keys()]
         if len(differences) < 2:
             continue
-        low, high = paired_interval(differences, 0.95)
+        low, high = t_interval(differences, 0.95)
         if low <= 0 <= high:
             continue
         moved.append(

@@ -1,0 +1,123 @@
+"""From runs to the values of each claim: which experiment supplies it, and what is missing and why."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from repro_pipeline.experiment.model import Run
+from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose, ValueSource
+from repro_pipeline.experiment.statistics import mean
+from repro_pipeline.scoring.model import Evidence
+from repro_pipeline.status import Status
+
+Seed = int | None
+
+_SUPPLY = (ExperimentKind.BASELINE, ExperimentKind.COMPARISON, ExperimentKind.ABLATION)
+"""Kinds whose runs supply a claim's values. A sensitivity experiment runs with another assumption,
+a probe with a spoilt input: their values are no reproduction."""
+
+_WEAKEST_FIRST = (ValueSource.SELF_REPORTED, ValueSource.PARSED, ValueSource.RECOMPUTED)
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What the evaluation runs say of one claim."""
+
+    experiments: tuple[str, ...]
+    """The experiments that cover the claim; the first one supplies its values."""
+    runs: tuple[Run, ...]
+    """Its evaluation and sweep runs, failed ones included; one a seed."""
+    values: Mapping[Seed, float]
+    planned: int
+    missing: tuple[str, ...]
+    """Why each planned seed without a value has none."""
+    repeats: tuple[float, ...]
+    """Values of the repetitions of unseeded code."""
+    seconds_per_seed: float | None
+    """Mean time of a run that gave a value; one run may serve several claims."""
+    source: ValueSource | None
+    """The weakest source among the values."""
+
+
+def observe(evidence: Evidence) -> dict[str, Observation]:
+    """What was observed of every claim, in the claims' order.
+
+    Evaluation and sweep runs are pooled; where a seed was run twice, the evaluation counts.
+    """
+    covering = _covering(evidence.experiments)
+    pooled = _pool(evidence.runs)
+    repeated = defaultdict(list)
+    for run in evidence.integrity.parity:
+        repeated[run.experiment].append(run)
+    return {
+        claim.id: _observation(
+            claim.id, covering.get(claim.id, ()), pooled, repeated, evidence.seeds or (None,)
+        )
+        for claim in evidence.claims.claims
+    }
+
+
+def _covering(experiments: Iterable[Experiment]) -> dict[str, tuple[str, ...]]:
+    """The ids of the experiments that supply each claim, baselines first."""
+    covering = defaultdict(list)
+    for kind in _SUPPLY:
+        for experiment in experiments:
+            if experiment.kind is kind:
+                for claim in experiment.claims:
+                    covering[claim].append(experiment.id)
+    return {claim: tuple(ids) for claim, ids in covering.items()}
+
+
+def _pool(runs: Iterable[Run]) -> dict[str, dict[Seed, Run]]:
+    """The run of each seed of each experiment."""
+    pooled: dict[str, dict[Seed, Run]] = defaultdict(dict)
+    by_purpose = list(runs)
+    for purpose in (Purpose.EVAL, Purpose.SWEEP):
+        for run in by_purpose:
+            if run.purpose is purpose:
+                pooled[run.experiment].setdefault(run.seed, run)
+    return pooled
+
+
+def _observation(
+    claim: str,
+    experiments: tuple[str, ...],
+    pooled: Mapping[str, Mapping[Seed, Run]],
+    repeated: Mapping[str, list[Run]],
+    planned: tuple[Seed, ...],
+) -> Observation:
+    if not experiments:
+        missing = ("no experiment covers the claim",)
+        return Observation((), (), {}, len(planned), missing, (), None, None)
+    supplier = experiments[0]
+    runs = pooled.get(supplier, {})
+    seeds = tuple(dict.fromkeys((*planned, *runs)))
+    gave = {seed: run for seed, run in runs.items() if claim in run.values}
+    sources = {run.counted.value_source for run in gave.values()}
+    return Observation(
+        experiments=experiments,
+        runs=tuple(runs[seed] for seed in seeds if seed in runs),
+        values={seed: gave[seed].values[claim] for seed in seeds if seed in gave},
+        planned=len(seeds),
+        missing=tuple(_why(seed, runs.get(seed)) for seed in seeds if seed not in gave),
+        repeats=tuple(
+            run.values[claim]
+            for run in repeated.get(supplier, ())
+            if run.seed is None and claim in run.values
+        ),
+        seconds_per_seed=mean([run.counted.seconds for run in gave.values()]) if gave else None,
+        source=next((source for source in _WEAKEST_FIRST if source in sources), None),
+    )
+
+
+def _why(seed: Seed, run: Run | None) -> str:
+    name = "the unseeded run" if seed is None else f"seed {seed}"
+    if run is None:
+        return f"{name} was not run"
+    counted = run.counted
+    if counted.status is Status.OK:
+        return f"the run of {name} left no value"
+    reason = f" ({counted.reason.sentence.rstrip('.')})" if counted.reason else ", no reason given"
+    return f"{name} {str(counted.status).replace('_', ' ')}{reason}"
