@@ -111,6 +111,7 @@ def stage(name: str, launch: str, status: Status = Status.OK, content: str = "x"
     )
 
 
+_words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
 _names = st.sampled_from(["a", "b", "c"])
 _seeds = st.sampled_from([None, 0, 1, 2])
 _statuses = st.sampled_from([Status.OK, Status.FAILED, Status.TIMED_OUT])
@@ -131,7 +132,7 @@ payloads = st.one_of(
     _attempt.map(lambda pair: pair[1]),
     st.builds(assumption, _names, st.floats(-10, 10)),
     st.builds(stage, _names, st.sampled_from(["l1", "l2", "l3"]), _statuses),
-    st.text(max_size=20).map(warning),
+    _words.map(warning),
     st.builds(BundleSeen, path=st.just("papers/x"), content=_names.map(digest), files=st.just(1)),
     st.builds(
         Scored,
@@ -139,7 +140,7 @@ payloads = st.one_of(
         evidence=_names.map(digest),
         scores=_names.map(digest),
         overall=st.sampled_from(["pass", "fail"]),
-        headline=st.text(max_size=10),
+        headline=_words,
     ),
     st.builds(
         ReviewSampled,
@@ -154,7 +155,7 @@ payloads = st.one_of(
         scores=_names.map(digest),
         reviewer=st.sampled_from(["ada", "emil"]),
         decision=st.sampled_from(["confirmed", "overturned", "unclear"]),
-        reason=st.text(max_size=10),
+        reason=_words,
     ),
 )
 chains = st.lists(payloads, max_size=12, unique_by=lambda payload: payload.key).map(chained)
