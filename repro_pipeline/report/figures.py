@@ -1,0 +1,278 @@
+"""The geometry of the two figures, as plain numbers that the template draws as SVG.
+
+The forest plot shows (reproduced - reported) / max(|reported|, eps) per claim with the 90 % interval
+that the verdict rests on; its positions are per cent of the strip's width, so that it follows the
+page's. The scatter plot shows reproduced against reported values, one panel per metric and unit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from repro_pipeline.claims.model import Claim
+from repro_pipeline.report.rows import ClaimRow
+from repro_pipeline.report.words import number, percent, threshold, unit
+from repro_pipeline.scoring.rubric import MetricParityRule
+
+_FARTHEST = 6
+"""The scale ends at this many tolerances: what lies beyond is drawn at the edge, with an arrow."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One claim in the forest plot; positions in per cent of the width, None where not drawn."""
+
+    row: ClaimRow
+    x: float | None
+    low: float | None
+    high: float | None
+    beyond: str
+    """'low' or 'high' where the value itself lies off the scale, else empty."""
+    text: str
+    """The difference in words."""
+    description: str
+    """What the mark shows, for those who do not see it."""
+
+
+@dataclass(frozen=True)
+class Forest:
+    """The forest plot."""
+
+    marks: tuple[Mark, ...]
+    band: tuple[float, float]
+    """Left end and width of the tolerance, in per cent of the width."""
+    ticks: tuple[tuple[float, str], ...]
+    tolerance: str
+
+
+@dataclass(frozen=True)
+class Point:
+    """One claim in the scatter plot, in the panel's pixels."""
+
+    row: ClaimRow
+    x: float
+    y: float
+    low: float | None
+    high: float | None
+    label: str
+    """Printed beside the point; only for what did not reproduce."""
+    label_y: float
+    left: bool
+    """Whether the label stands to the left of the point."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Reproduced against reported for the claims of one metric and unit."""
+
+    index: int
+    title: str
+    logarithmic: bool
+    points: tuple[Point, ...]
+    ticks: tuple[tuple[float, str], ...]
+    """Offset from the axes' origin in pixels, and text; the same for both axes."""
+    band: str
+    """Corners of the tolerance, as an SVG polygon."""
+    description: str
+
+
+def forest(rows: tuple[ClaimRow, ...], rule: MetricParityRule) -> Forest:
+    """The forest plot of all claims, in their order."""
+    spans = [_relative(row, rule) for row in rows]
+    ends = [abs(end) for values in spans if values for end in values if end is not None]
+    limit = min(max([*ends, 2 * rule.threshold]), _FARTHEST * rule.threshold) * 1.06
+    return Forest(
+        marks=tuple(
+            _mark(row, values, limit, rule) for row, values in zip(rows, spans, strict=True)
+        ),
+        band=(_position(-rule.threshold, limit), 100 * rule.threshold / limit),
+        ticks=tuple((_position(tick, limit), percent_tick(tick)) for tick in _ticks(limit)),
+        tolerance=threshold(rule.threshold),
+    )
+
+
+def percent_tick(fraction: float) -> str:
+    """A tick's text: signed, without needless digits."""
+    return f"{100 * fraction:+.4g}".replace("-", "−") if fraction else "0"
+
+
+def denominator(claim: Claim, rule: MetricParityRule) -> float | None:
+    """max(|reported|, eps) of the rubric's relative error; None where there is none."""
+    if claim.value is None:
+        return None
+    printed = (claim.quantum or 0.0) / 2
+    eps = printed if rule.eps == "printed" else rule.eps
+    return max(abs(claim.value), eps) or None
+
+
+def panels(rows: tuple[ClaimRow, ...], rule: MetricParityRule) -> tuple[Panel, ...]:
+    """One scatter plot per metric and unit that has at least one reproduced value."""
+    groups: dict[tuple[str, str], list[ClaimRow]] = {}
+    for row in rows:
+        if row.claim.value is not None and row.verdict.value is not None:
+            groups.setdefault((row.claim.metric, unit(row.claim)), []).append(row)
+    return tuple(
+        _panel(index, metric, sign, members, rule)
+        for index, ((metric, sign), members) in enumerate(groups.items(), start=1)
+    )
+
+
+# --- forest plot
+
+
+def _relative(
+    row: ClaimRow, rule: MetricParityRule
+) -> tuple[float, float | None, float | None] | None:
+    """Value and 90 % interval, relative to the reported value."""
+    verdict, below = row.verdict, denominator(row.claim, rule)
+    if verdict.value is None or below is None:
+        return None
+    low, high = verdict.interval90 or (None, None)
+    values = ((end - row.claim.value) / below if end is not None else None for end in (low, high))
+    return (verdict.value - row.claim.value) / below, *values
+
+
+def _mark(
+    row: ClaimRow,
+    values: tuple[float, float | None, float | None] | None,
+    limit: float,
+    rule: MetricParityRule,
+) -> Mark:
+    if values is None:
+        why = "no value" if row.verdict.value is None else "no reported number"
+        return Mark(row, None, None, None, "", why, f"{why}: nothing is drawn")
+    point, low, high = values
+    text = percent(point, signed=True)
+    shown = f"differs by {text} from the reported value"
+    if low is None or high is None:
+        shown += "; no interval"
+    else:
+        shown += f"; 90 % interval {percent(low, signed=True)} to {percent(high, signed=True)}"
+    inside = f"tolerance ±{threshold(rule.threshold)}"
+    return Mark(
+        row=row,
+        x=_position(point, limit),
+        low=None if low is None else _position(low, limit),
+        high=None if high is None else _position(high, limit),
+        beyond="high" if point > limit else "low" if point < -limit else "",
+        text=text,
+        description=f"{shown}; {inside}",
+    )
+
+
+def _position(fraction: float, limit: float) -> float:
+    return round(50 + 50 * max(-1.0, min(1.0, fraction / limit)), 2)
+
+
+def _ticks(limit: float) -> list[float]:
+    step = _step(limit, most=3.9)
+    count = math.floor(limit / step)
+    return [index * step for index in range(-count, count + 1)]
+
+
+def _step(width: float, *, most: float) -> float:
+    """The least step of 1, 2 or 5 times a power of ten that fits at most `most` times."""
+    size = 10.0 ** math.floor(math.log10(width))
+    return next(size * part for part in (0.1, 0.2, 0.5, 1, 2, 5) if width / (size * part) <= most)
+
+
+# --- scatter plot
+
+PANEL = 340
+"""Side of a panel's square, in SVG units."""
+
+
+def _panel(
+    index: int, metric: str, sign: str, rows: list[ClaimRow], rule: MetricParityRule
+) -> Panel:
+    values = [
+        value
+        for row in rows
+        for value in (row.claim.value, row.verdict.value, *(row.verdict.interval90 or ()))
+    ]
+    logarithmic = min(values) > 0 and max(values) / min(values) > 5
+    axis = _axis(min(values), max(values), logarithmic)
+    lowest, highest = axis.ends
+    title = f"{metric.replace('_', ' ')}, {sign}" if sign else metric.replace("_", " ")
+    corners = sorted({lowest, highest, *([0.0] if lowest < 0 < highest else [])})
+    upper = [(x, x + rule.threshold * abs(x)) for x in corners]
+    lower = [(x, x - rule.threshold * abs(x)) for x in reversed(corners)]
+    return Panel(
+        index=index,
+        title=title,
+        logarithmic=logarithmic,
+        points=_spread(_point(row, axis) for row in rows),
+        ticks=tuple((axis.offset(tick), f"{tick:g}".replace("-", "−")) for tick in axis.ticks),
+        band=" ".join(f"{axis.offset(x)},{PANEL - axis.offset(y)}" for x, y in upper + lower),
+        description=(
+            f"Reproduced against reported {title}, {len(rows)} claims; the band is the tolerance "
+            f"of {threshold(rule.threshold)} about equality. The same numbers stand in the table "
+            "of claims."
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class _Axis:
+    ends: tuple[float, float]
+    logarithmic: bool
+    ticks: tuple[float, ...]
+
+    def offset(self, value: float) -> float:
+        """Pixels from the axis' start."""
+        low, high = (self._scaled(end) for end in self.ends)
+        return round(PANEL * (self._scaled(value) - low) / (high - low), 1)
+
+    def _scaled(self, value: float) -> float:
+        # A tolerance of 100 % or more reaches below zero, where a logarithmic axis has no place.
+        return math.log(max(value, self.ends[0] / 10)) if self.logarithmic else value
+
+
+def _axis(lowest: float, highest: float, logarithmic: bool) -> _Axis:
+    if logarithmic:
+        ends = (lowest / 1.25, highest * 1.25)
+        decades = range(math.floor(math.log10(ends[0])), math.ceil(math.log10(ends[1])) + 1)
+        bases = (1, 2, 3, 5) if len(decades) <= 3 else (1,)
+        ticks = [base * 10.0**power for power in decades for base in bases]
+    else:
+        room = (highest - lowest) * 0.12 or abs(highest) * 0.1 or 1.0
+        ends = (lowest - room, highest + room)
+        step = _step(ends[1] - ends[0], most=6)
+        first, last = math.ceil(ends[0] / step), math.floor(ends[1] / step)
+        ticks = [round(index * step, 12) for index in range(first, last + 1)]
+    return _Axis(ends, logarithmic, tuple(tick for tick in ticks if ends[0] <= tick <= ends[1]))
+
+
+def _point(row: ClaimRow, axis: _Axis) -> Point:
+    interval = row.verdict.interval90
+    x, y = axis.offset(row.claim.value), PANEL - axis.offset(row.verdict.value)
+    label = row.label if row.verdict.verdict == "not_reproduced" else ""
+    return Point(
+        row=row,
+        x=x,
+        y=y,
+        low=None if interval is None else PANEL - axis.offset(interval[0]),
+        high=None if interval is None else PANEL - axis.offset(interval[1]),
+        label=label if len(label) <= 32 else f"{label[:31]}…",
+        label_y=y + 4,
+        left=x > PANEL / 2,
+    )
+
+
+def _spread(points: Iterable[Point]) -> tuple[Point, ...]:
+    """The points with their labels moved down where they would lie on another label."""
+    spread, lowest = [], {True: -math.inf, False: -math.inf}
+    for point in sorted(points, key=lambda point: point.y):
+        y = max(point.label_y, lowest[point.left] + 14)
+        if point.label:
+            lowest[point.left] = y
+        spread.append(replace(point, label_y=y))
+    return tuple(spread)
+
+
+def describe(row: ClaimRow) -> str:
+    """A point's tooltip."""
+    reproduced = number(row.verdict.value, row.claim.quantum)
+    return f"{row.label}: reported {row.reported}, reproduced {reproduced}, {row.verdict_words}"

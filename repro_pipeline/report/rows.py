@@ -1,0 +1,117 @@
+"""One row per claim and per pair, in words: what the page, Markdown and the terminal show alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from repro_pipeline.claims.model import Claim, ClaimPair, ReportedClaims
+from repro_pipeline.report import words
+from repro_pipeline.scoring.model import ClaimVerdict, PairResult, Scores
+
+
+@dataclass(frozen=True)
+class ClaimRow:
+    """A claim, its verdict, and both in words."""
+
+    claim: Claim
+    verdict: ClaimVerdict
+    label: str
+    reported: str
+    reproduced: str
+    seeds: str
+    """Seeds with a value out of those planned."""
+    error: str
+    verdict_words: str
+    tags: tuple[str, ...]
+    """What must be said beside the verdict: kinds of findings, unit errors, exact agreement."""
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """An ablation or a comparison, what the paper asserts of it, and what the runs say."""
+
+    pair: ClaimPair
+    result: PairResult
+    label: str
+    expected: str
+    found: str
+    sign_words: str
+
+
+def claim_rows(claims: ReportedClaims, scores: Scores) -> tuple[ClaimRow, ...]:
+    """All claims in the paper's order."""
+    verdicts = {verdict.claim: verdict for verdict in scores.verdicts}
+    names = words.labels(claims.claims)
+    return tuple(
+        _claim_row(claim, verdicts[claim.id], names[claim.id], scores) for claim in claims.claims
+    )
+
+
+def pair_rows(claims: ReportedClaims, scores: Scores) -> tuple[PairRow, ...]:
+    """All pairs in the order of the claims' file."""
+    results = {result.pair: result for result in scores.pairs}
+    names = words.labels(claims.claims)
+    return tuple(
+        _pair_row(pair, results[pair.id], names, claims)
+        for pair in claims.pairs
+        if pair.id in results
+    )
+
+
+def _claim_row(claim: Claim, verdict: ClaimVerdict, label: str, scores: Scores) -> ClaimRow:
+    error = verdict.relative_error
+    return ClaimRow(
+        claim=claim,
+        verdict=verdict,
+        label=label,
+        reported=words.reported(claim),
+        reproduced=words.reproduced(claim, verdict),
+        seeds=f"{verdict.n}/{verdict.planned}",
+        error="–" if error is None else words.percent(error),
+        verdict_words=words.words(verdict.verdict),
+        tags=_tags(claim, verdict, scores),
+    )
+
+
+def _tags(claim: Claim, verdict: ClaimVerdict, scores: Scores) -> tuple[str, ...]:
+    doubts = [
+        finding.severity
+        for finding in scores.findings
+        if claim.id in finding.claims and finding.severity != "info"
+    ]
+    tags = list(dict.fromkeys(doubts))
+    if verdict.unit_error is not None:
+        tags.append(f"unit error? × {verdict.unit_error:g}")
+    if verdict.deterministic:
+        tags.append("deterministic")
+    if verdict.better_than_reported:
+        tags.append("better than reported")
+    return tuple(tags)
+
+
+def _pair_row(
+    pair: ClaimPair, result: PairResult, names: dict[str, str], claims: ReportedClaims
+) -> PairRow:
+    quantum = claims.claim(pair.full).quantum
+    return PairRow(
+        pair=pair,
+        result=result,
+        label=_pair_label(claims.claim(pair.variant), claims.claim(pair.full), names),
+        expected=_expected(pair, quantum),
+        found="–" if result.difference is None else words.difference(result.difference, quantum),
+        sign_words=words.words(result.sign),
+    )
+
+
+def _pair_label(variant: Claim, full: Claim, names: dict[str, str]) -> str:
+    """'Twonorm: One tree against Selection' within a data set, else both names in full."""
+    methods = variant.method, full.method
+    if variant.dataset and variant.dataset == full.dataset and all(methods) and len({*methods}) > 1:
+        return words.plain(f"{variant.dataset}: {variant.method} against {full.method}")
+    return f"{names[variant.id]} against {names[full.id]}"
+
+
+def _expected(pair: ClaimPair, quantum: float | None) -> str:
+    if pair.expected_difference is not None:
+        return words.difference(pair.expected_difference, quantum)
+    return {1: "higher", -1: "lower", None: "–"}[pair.expected_sign]

@@ -1,0 +1,26 @@
+"""The table of claims for a terminal, as plain text without control characters."""
+
+from __future__ import annotations
+
+from repro_pipeline.claims.model import ReportedClaims
+from repro_pipeline.report.rows import claim_rows
+from repro_pipeline.report.words import unit
+from repro_pipeline.scoring.model import Scores
+
+_HEADER = ("claim", "reported", "reproduced", "seeds", "relative error", "verdict")
+
+
+def claims_rows(scores: Scores, claims: ReportedClaims) -> list[tuple[str, ...]]:
+    """The header, and one row per claim. The texts are the paper's: print them without markup."""
+    rows = [
+        (
+            row.label,
+            f"{row.reported} {unit(row.claim)}".rstrip(),
+            row.reproduced,
+            row.seeds,
+            row.error,
+            ", ".join((row.verdict_words, *row.tags)),
+        )
+        for row in claim_rows(claims, scores)
+    ]
+    return [_HEADER, *rows]

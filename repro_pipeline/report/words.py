@@ -1,0 +1,137 @@
+"""Numbers, durations and outcomes as people read them."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+
+from repro_pipeline.claims.model import Claim, Statistic
+from repro_pipeline.scoring.model import ClaimVerdict
+
+MINUS = "−"
+_UNITS = {"percent": "%", "fraction": "", "ratio": ""}
+_BIDI = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f")
+
+
+def plain(text: str) -> str:
+    """The text on one line, without control characters and marks that change its direction."""
+    kept = (
+        " " if unicodedata.category(sign) in {"Cc", "Zl", "Zp"} else sign
+        for sign in text
+        if sign not in _BIDI
+    )
+    return " ".join("".join(kept).split())
+
+
+def words(outcome: str) -> str:
+    """An outcome's name with spaces: `not_run` reads 'not run'."""
+    return outcome.replace("_", " ")
+
+
+def unit(claim: Claim) -> str:
+    """The claim's unit as a sign: '%' for percent; empty where it has none."""
+    return _UNITS.get(claim.unit or "", claim.unit or "")
+
+
+def number(value: float, quantum: float | None = None, *, more: int = 1) -> str:
+    """A number with `more` digits beyond the printed ones, or with 4 significant ones.
+
+    `quantum` is one unit of the last printed digit.
+    """
+    if quantum is None or quantum < 1e-6 or abs(value) >= 1e9:
+        return f"{value:.4g}".replace("-", MINUS)
+    decimals = max(0, more - math.floor(math.log10(quantum) + 1e-9))
+    return _no_negative_zero(f"{value:.{decimals}f}").replace("-", MINUS)
+
+
+def difference(value: float, quantum: float | None = None) -> str:
+    """A signed number."""
+    text = number(value, quantum)
+    return text if value < 0 or float(text.replace(MINUS, "-")) == 0 else f"+{text}"
+
+
+def percent(fraction: float, *, signed: bool = False) -> str:
+    """A fraction in per cent, with as many digits as its size deserves."""
+    value = 100 * fraction
+    size = abs(value)
+    decimals = 0 if size >= 99.5 else 1 if size >= 0.1 or size == 0 else 2
+    text = _no_negative_zero(f"{value:{'+' if signed and value else ''},.{decimals}f}")
+    return f"{text.replace('-', MINUS)}\u00a0%"
+
+
+def threshold(fraction: float) -> str:
+    """A threshold in per cent, exactly as it was set."""
+    return f"{100 * fraction:g}\u00a0%"
+
+
+def tied(text: str) -> str:
+    """The text with each number tied to its per cent sign, so that no line parts them."""
+    return re.sub(r"(\d) %", "\\1\u00a0%", text)
+
+
+def span(ends: tuple[float, float] | None, quantum: float | None = None) -> str:
+    """An interval; a dash where there is none."""
+    if ends is None:
+        return "–"
+    return f"{number(ends[0], quantum)} to {number(ends[1], quantum)}"
+
+
+def duration(seconds: float) -> str:
+    """A duration in its two largest units."""
+    if seconds < 0.95:
+        return f"{seconds:.2g} s" if seconds else "0 s"
+    if seconds < 59.95:
+        return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
+    whole = round(seconds)
+    for size, name, part, part_name in (
+        (86400, "d", 3600, "h"),
+        (3600, "h", 60, "min"),
+        (60, "min", 1, "s"),
+    ):
+        if whole >= size:
+            rest = whole % size // part
+            return f"{whole // size} {name}" + (f" {rest} {part_name}" if rest else "")
+    raise AssertionError(seconds)
+
+
+def reported(claim: Claim) -> str:
+    """The claim's value as the paper prints it; without a number, says so."""
+    if claim.value is None:
+        return "no number"
+    text = plain(claim.text) or number(claim.value, claim.quantum, more=0)
+    if claim.uncertainty is None or "±" in text or "(" in text:
+        return text
+    return f"{text} ± {number(claim.uncertainty, claim.quantum, more=0)}"
+
+
+def reproduced(claim: Claim, verdict: ClaimVerdict) -> str:
+    """Mean ± standard deviation over seeds; before it the statistic, where the claim is no mean."""
+    if verdict.mean is None:
+        return "–"
+    text = number(verdict.mean, claim.quantum)
+    if verdict.sd is not None:
+        text += f" ± {number(verdict.sd, claim.quantum)}"
+    if claim.statistic in {Statistic.MEAN, Statistic.SINGLE} or verdict.value is None:
+        return text
+    return f"{claim.statistic} {number(verdict.value, claim.quantum)} (mean {text})"
+
+
+def labels(claims: tuple[Claim, ...]) -> dict[str, str]:
+    """A readable name per claim: data set and method, and the metric where that is not unique."""
+    short = {claim.id: _label(claim, with_metric=False) for claim in claims}
+    often = {name for name in short.values() if list(short.values()).count(name) > 1}
+    return {
+        claim.id: _label(claim, with_metric=True) if short[claim.id] in often else short[claim.id]
+        for claim in claims
+    }
+
+
+def _label(claim: Claim, *, with_metric: bool) -> str:
+    parts = [claim.dataset, claim.method, claim.metric if with_metric else None]
+    named = [plain(part) for part in parts if part and plain(part)]
+    return " · ".join(named) if claim.dataset or claim.method else claim.id
+
+
+def _no_negative_zero(text: str) -> str:
+    return text.lstrip("-+") if not text.strip("-+0.,") else text
