@@ -233,14 +233,14 @@ def print_verification(project: Project, anchors: Path | None) -> int:
     heads = read_anchors(anchors) if anchors else ()
     broken = 0
     for chain in sorted({*project.ledger.chains(), *(head.chain for head in heads)}):
-        events = list(project.ledger.events(chain))
-        breaks = verify_chain(events, [head for head in heads if head.chain == chain])
+        anchored = [head for head in heads if head.chain == chain]
+        breaks = verify_chain(chain, project.ledger.events(chain), anchored)
         broken += len(breaks)
         for one in breaks:
-            print(f"BROKEN {chain}: {one}")
+            print(f"BROKEN {chain}, event {one.seq} ({one.kind}): {one.sentence}")
         if not breaks:
-            head = f"{events[-1].seq}:{events[-1].hash}" if events else "empty"
-            print(f"ok {chain} {head}")
+            head = project.ledger.head(chain)
+            print(f"ok {chain}, {head.seq} events, head {head.hash}")
     if not anchors:
         print("No anchor was given: a chain that was rewritten as a whole would pass.")
     return 2 if broken else 0

@@ -17,3 +17,16 @@ def corpus() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no corpus of real papers at {folder} (set REPRO_CORPUS)")
     return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh project, made by the command itself, with it as the working folder."""
+    from repro_pipeline.cli import main
+
+    root = tmp_path / "project"
+    assert main(["init", str(root)]) == 0
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("REPRO_PROJECT", str(root))
+    monkeypatch.setenv("DAGSTER_HOME", str(root / ".repro" / "dagster"))
+    return root

@@ -20,6 +20,7 @@ from repro_pipeline.experiment.spec import Experiment, Purpose, RunIdentity
 from repro_pipeline.ledger.events import AttemptFinished, AttemptStarted, RunsPlanned
 from repro_pipeline.ledger.failure import reason_from
 from repro_pipeline.ledger.projections import runs as project_runs
+from repro_pipeline.ledger.redact import redact_log
 from repro_pipeline.ports import ArtifactStore, Ledger, Runner
 from repro_pipeline.sandbox.policy import Limits, Mount, RunOutcome, SandboxPolicy
 from repro_pipeline.status import Reason, Status
@@ -257,7 +258,7 @@ def _judged(
     run: PlannedRun, outcome: RunOutcome, out: Path, log: Path, started_ns: int, lab: Laboratory
 ) -> dict:
     """Whether the run counts, with its values and the evidence of it."""
-    evidence: dict = {"log": lab.store.put_file(log) if log.is_file() else None}
+    evidence: dict = {"log": _keep_log(log, lab.store) if log.is_file() else None}
     if outcome.status is not Status.OK:
         reason = reason_from(outcome.exit_code, outcome.status, _tail(log), outcome.reason)
         return {**evidence, "status": outcome.status, "reason": reason}
@@ -271,6 +272,14 @@ def _judged(
     except MetricsError as error:
         return {**evidence, "status": Status.FAILED, "reason": Reason.of(error)}
     return {**evidence, "status": Status.OK, "values": values, "value_source": source}
+
+
+def _keep_log(log: Path, store: ArtifactStore) -> str:
+    """Store the log whole, without what looks like a secret."""
+    clean = log.with_suffix(".redacted")
+    with log.open("rb") as source, clean.open("wb") as target:
+        redact_log(source, target)
+    return store.put_file(clean)
 
 
 def _tail(log: Path) -> str:

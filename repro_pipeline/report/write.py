@@ -10,6 +10,7 @@ import repro_pipeline
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.frozen import Frozen, Sha256
 from repro_pipeline.ledger.projections import attempts, warnings
+from repro_pipeline.ledger.tables import tables, write_tables
 from repro_pipeline.lineage.model import AssumptionLedger, Lineage
 from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.paper.model import Paper
@@ -45,7 +46,10 @@ def write_report(
     attribution: Attribution | None,
     review: ReviewQueue | None,
 ) -> ReportFiles:
-    """Make the report's data, render it, keep both in the store and write them to `reports/`."""
+    """Make the report's data, render it, keep both in the store and write them to `reports/`.
+
+    Beside them lie the paper's tables as Parquet.
+    """
     project = stage.project
     events = list(project.ledger.events(stage.paper))
     data = ReportData(
@@ -77,6 +81,8 @@ def write_report(
         html_path=str((project.reports(stage.paper) / "report.html").relative_to(project.root)),
     )
     restore_report(project, stage.paper, files)
+    frames = tables(events, main=evidence.claims.main)
+    write_tables(frames, project.reports(stage.paper) / "tables")
     return files
 
 

@@ -1,0 +1,150 @@
+"""The real webserver and daemon: launch a paper as the UI does, and look at its pages."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from repro_pipeline.scoring.model import Scores
+from repro_pipeline.stages import latest, output_of
+from resources.opening import open_project
+from tests.bundles import make_bundle
+
+LAUNCH = """
+mutation Launch($params: ExecutionParams!) {
+  launchRun(executionParams: $params) {
+    __typename
+    ... on LaunchRunSuccess { run { runId } }
+    ... on PythonError { message }
+    ... on RunConfigValidationInvalid { errors { message } }
+  }
+}
+"""
+RUN = "query Run($id: ID!) { runOrError(runId: $id) { ... on Run { status } } }"
+ASSET = """
+query Asset($key: AssetKeyInput!, $partition: String!) {
+  assetNodeOrError(assetKey: $key) {
+    ... on AssetNode {
+      staleStatus(partition: $partition)
+      groupName
+      description
+      owners { ... on TeamAssetOwner { team } }
+      kinds
+      assetMaterializations(limit: 1) { metadataEntries { label ... on TextMetadataEntry { text } } }
+      assetChecksOrError {
+        ... on AssetChecks {
+          checks { name executionForLatestMaterialization { status evaluation { success } } }
+        }
+      }
+    }
+  }
+}
+"""
+
+
+class Server:
+    """A running webserver, asked by GraphQL."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def ask(self, query: str, **variables) -> dict:
+        body = json.dumps({"query": query, "variables": variables}).encode()
+        request = urllib.request.Request(
+            f"{self.url}/graphql", body, {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            result = json.load(answer)
+        assert "errors" not in result, result["errors"]
+        return result["data"]
+
+
+@pytest.fixture
+def server(project: Path, repro):
+    make_bundle(project / "papers" / "tiny")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = repro("ui", "--port", str(port))
+    running = Server(f"http://127.0.0.1:{port}")
+    while True:
+        assert process.poll() is None, process.stdout.read()
+        try:
+            running.ask("{ version }")
+            break
+        except OSError:
+            time.sleep(0.5)
+    yield running
+    os.kill(process.pid, signal.SIGINT)
+    assert process.wait(60) == 0
+
+
+def launch(server: Server, job: str, paper: str) -> str:
+    """Launch a job for one paper as the launchpad does; wait for its end; the run's status."""
+    repository = {"repositoryName": "__repository__", "repositoryLocationName": "repro_pipeline"}
+    params = {
+        "selector": {**repository, "pipelineName": job},
+        "mode": "default",
+        "executionMetadata": {"tags": [{"key": "dagster/partition", "value": paper}]},
+    }
+    launched = server.ask(LAUNCH, params=params)["launchRun"]
+    assert launched["__typename"] == "LaunchRunSuccess", launched
+    while True:
+        status = server.ask(RUN, id=launched["run"]["runId"])["runOrError"]["status"]
+        if status in {"SUCCESS", "FAILURE", "CANCELED"}:
+            return status
+        time.sleep(0.5)
+
+
+def asset(server: Server, name: str) -> dict:
+    return server.ask(ASSET, key={"path": [name]}, partition="tiny")["assetNodeOrError"]
+
+
+def test_a_paper_launched_from_the_ui(server: Server, project: Path, chromium, artifacts):
+    assert launch(server, "reproduce_paper", "tiny") == "SUCCESS"
+    opened = open_project(project)
+    scores = output_of(opened, latest(opened, "tiny", "scores"), Scores)
+    assert scores.headline
+
+    node = asset(server, "scores")
+    assert node["groupName"] == "judge" and node["owners"] and node["description"]
+    checks = {
+        check["name"]: check["executionForLatestMaterialization"]
+        for check in node["assetChecksOrError"]["checks"]
+    }
+    assert set(checks) == {"stage_ok", *(dimension.id for dimension in scores.dimensions)}
+    for dimension in scores.dimensions:
+        passed = dimension.outcome in {"pass", "not_applicable"}
+        assert checks[dimension.id]["evaluation"]["success"] is passed, dimension
+    entries = node["assetMaterializations"][0]["metadataEntries"]
+    assert {"headline", "verdicts", "ledger head"} <= {entry["label"] for entry in entries}
+    assert node["staleStatus"] == "FRESH"
+
+    rubric = project / "rubric.yaml"
+    rubric.write_text(rubric.read_text().replace("threshold: 0.05", "threshold: 0.02"))
+    while asset(server, "scores")["staleStatus"] == "FRESH":  # until the daemon's sensor saw it
+        time.sleep(1)
+    assert asset(server, "experiment_ledger")["staleStatus"] == "FRESH"
+    assert launch(server, "rescore_paper", "tiny") == "SUCCESS"
+    assert asset(server, "scores")["staleStatus"] == "FRESH"
+    assert latest(opened, "tiny", "scores").launch != latest(opened, "tiny", "baseline").launch
+
+    from playwright.sync_api import sync_playwright
+
+    pages = {"graph": "/asset-groups", "scores": "/assets/scores?view=overview", "runs": "/runs"}
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1600, "height": 1000})
+        for name, path in pages.items():
+            page.goto(server.url + path)
+            page.wait_for_load_state("networkidle")
+            page.wait_for_timeout(1500)
+            page.screenshot(path=artifacts / f"ui-{name}.png")
+        browser.close()
