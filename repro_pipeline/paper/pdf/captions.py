@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from repro_pipeline.paper.pdf.chars import Box
+from repro_pipeline.paper.pdf.drawings import Box
 from repro_pipeline.paper.pdf.layout import Placed
 from repro_pipeline.paper.pdf.lines import Frame, Line, bounding
 
@@ -35,7 +35,13 @@ class CaptionAt:
 
     @property
     def box(self) -> Box:
+        """The box around it, in its frame."""
         return bounding(line.box for line in self.lines)
+
+    def holds(self, line: Line) -> bool:
+        """Whether a line, or the part of a line, belongs to this caption."""
+        own = {id(word) for part in self.lines for word in part.words}
+        return id(line.words[0]) in own
 
 
 def captions(frame: Frame, found: Sequence[Placed]) -> list[CaptionAt]:
@@ -51,16 +57,16 @@ def captions(frame: Frame, found: Sequence[Placed]) -> list[CaptionAt]:
     for item, part, match in starts:
         body = [part, *_continuation(frame, part, item, found, first_lines)]
         text = joined_text([line.text for line in body])
-        match = _CAPTION.match(text) or match
-        rest = match["rest"].strip()
-        word = match["kind"].title()
+        whole = _CAPTION.match(text) or match
+        rest = whole["rest"].strip()
+        word = whole["kind"].title()
         kind = {"T": "table", "F": "figure"}.get(word[0], "other")
         name = {"table": "Table", "figure": "Figure"}.get(kind, word)
         continued = bool(_CONTINUED.match(rest))
         result.append(
             CaptionAt(
                 kind=kind,
-                number=f"{name} {match['number']}",
+                number=f"{name} {whole['number']}",
                 text=rest,
                 frame=frame,
                 side=item.side,
@@ -132,9 +138,7 @@ def _part_under(other: Placed, first: Line) -> Line | None:
 
 
 def _tabular(other: Placed) -> bool:
-    gaps = [
-        right.x0 - left.x1 for left, right in zip(other.parts, other.parts[1:], strict=False)
-    ]
+    gaps = [right.x0 - left.x1 for left, right in zip(other.parts, other.parts[1:], strict=False)]
     return max(gaps) > 1.2 * other.line.size
 
 
@@ -152,29 +156,35 @@ def _rule_between(frame: Frame, upper: Line, lower: Line) -> bool:
 def _ends_before(last: Line, first: Line, line: Line) -> bool:
     """Whether the caption ended: its last line is a short one, and the next begins elsewhere."""
     short = last.x1 < line.x1 - 4 * first.size and last.text.endswith(".")
-    indented = line.x0 > last.x0 + 0.8 * first.size and abs(
-        (line.x0 + line.x1) - (last.x0 + last.x1)
-    ) > 4
-    return short and (indented or line.text[:1].isupper() and line.font != last.font)
+    indented = (
+        line.x0 > last.x0 + 0.8 * first.size and abs((line.x0 + line.x1) - (last.x0 + last.x1)) > 4
+    )
+    return short and (indented or (line.text[:1].isupper() and line.font != last.font))
 
 
 def joined_text(texts: Sequence[str], known: frozenset[str] = frozenset()) -> str:
     """Lines as one text; a word parted at a line's end is made whole.
 
-    `known` are words of the paper: a hyphen stays where the paper has the word with it and not
-    without it.
+    `known` are the paper's words: they tell whether the hyphen is a word's own.
     """
     text = ""
     for line in texts:
-        head = re.match(r"\w+", line)
+        head = re.match(r"[^\W\d_]+", line)
         tail = re.search(r"([^\W\d_]+)[-‐\u00ad]$", text[-60:])
-        if tail and head and head[0][:1].islower():
-            whole, hyphened = tail[1] + head[0], f"{tail[1]}-{head[0]}"
-            keep = hyphened.casefold() in known and whole.casefold() not in known
-            text = text if keep else text[:-1]
-            text += line
-        elif re.search(r"\w[-–/]$", text[-2:]) and head:
+        if tail and head:
+            text = (text if _keeps_hyphen(tail[1], head[0], known) else text[:-1]) + line
+        elif re.search(r"\w[-–/]$", text[-2:]) and re.match(r"\w", line):
             text += line
         else:
             text += (" " if text else "") + line
     return text
+
+
+def _keeps_hyphen(tail: str, head: str, known: frozenset[str]) -> bool:
+    capital = head[0].isupper() and not (tail.isupper() and head.isupper())
+    tail, rest = tail.casefold(), head.casefold()
+    if tail + rest in known:
+        return f"{tail}-{rest}" in known and capital
+    if f"{tail}-{rest}" in known or capital:
+        return True
+    return min(len(tail), len(rest)) >= 4 and tail in known and rest in known

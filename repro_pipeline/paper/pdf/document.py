@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from repro_pipeline.errors import PaperError
 from repro_pipeline.paper.model import (
     Caption,
     Paper,
@@ -30,6 +29,7 @@ from repro_pipeline.paper.pdf.flow import (
     vocabulary,
 )
 from repro_pipeline.paper.pdf.front import front_matter, year_of
+from repro_pipeline.paper.pdf.legible import check
 from repro_pipeline.paper.pdf.lines import Frame, bounding, frames
 from repro_pipeline.paper.pdf.references import references
 from repro_pipeline.paper.pdf.regions import Region, regions
@@ -49,16 +49,16 @@ def read_pdf(path: Path) -> Paper:
     path = Path(path)
     with open_pdf(path) as document:
         pages = [read_page(document, index) for index in range(len(document))]
-    warnings = _check(path, pages)
+    warnings = check(path, pages)
     sheets = _sheets([page for page in pages if page is not None])
     style = body_style(sheet.frame for sheet in sheets)
     text = [line for sheet in sheets for line in _flow(sheet, style)]
+    known = vocabulary(line.text for line in text)
     first = [line for line in text if line.frame.page.number == sheets[0].frame.page.number]
-    title, authors, head = front_matter(first, style)
+    title, authors, head = front_matter(first, style, known)
     head_ids = {id(line) for line in head}
     found = passages([line for line in text if id(line) not in head_ids], style)
     abstract, rest = _abstract(found)
-    known = vocabulary(line.text for line in text)
     cited_lines, rest = _reference_lines(rest)
     cited = references(cited_lines, known)
     sections = _sections(rest, path.name)
@@ -76,7 +76,7 @@ def read_pdf(path: Path) -> Paper:
         title=title or path.stem,
         abstract=abstract,
         authors=authors,
-        year=year_of(margins, first),
+        year=year_of(margins, head),
         sections=sections,
         figures=tuple(Caption(number=figure.number, text=figure.text) for figure in figures),
         references=cited,
@@ -125,73 +125,6 @@ def _flow(sheet: Sheet, style: Style) -> list[FlowLine]:
     ordered = layout.reading_order(sheet.placed, barriers)
     tables = [region.box for region in sheet.regions]
     return flow(sheet.frame, ordered, sheet.captions, tables, style)
-
-
-# What cannot be read
-
-_COMMON = frozenset(
-    "the of and to in a is for we with on that as are this by be from an at it or our which not "
-    "der die und das von den mit ist des zu im ein eine für auf nicht als le la les et des en un une "
-    "du que est pour dans par sur el los de y las se por con una il di che per si del della o da em "
-    "um os no na".split()
-)
-
-
-def _check(path: Path, pages: Sequence[Page | None]) -> list[str]:
-    """Warnings about single pages. Raises PaperError where there is nothing to read."""
-    damaged = [index + 1 for index, page in enumerate(pages) if page is None]
-    whole = [page for page in pages if page is not None]
-    if not whole:
-        raise PaperError("the PDF is damaged: none of its pages can be read", where=path.name)
-    blank = [page for page in whole if not page.glyphs]
-    if len(blank) == len(whole):
-        if any(page.undecodable for page in blank):
-            raise _undecodable(path)
-        if any(page.pictures for page in blank):
-            raise PaperError(
-                "the PDF is a scan: its pages are images without text",
-                where=path.name,
-                hint="Run it through text recognition first, or give the LaTeX source.",
-            )
-        raise PaperError("the PDF's pages hold no text and no images", where=path.name)
-    garbled = [page for page in whole if page.glyphs and _is_garbled(page)]
-    judged = [page for page in whole if _latin_words(page) >= 120]
-    if judged and len(garbled) >= max(1, 0.7 * len(judged)):
-        raise _undecodable(path)
-    scanned = [page.number for page in whole if page.scanned]
-    sentences = (
-        (damaged, "is damaged and was not read"),
-        ([page.number for page in blank if page.pictures], "is an image without text"),
-        (scanned, "is a scan with recognised text; its numbers may be wrong"),
-        ([page.number for page in garbled], "has fonts that give wrong characters"),
-    )
-    return [f"Page {number} {words}." for numbers, words in sentences for number in numbers]
-
-
-def _undecodable(path: Path) -> PaperError:
-    return PaperError(
-        "the PDF's fonts do not say which characters they print, so that its text reads as nonsense",
-        where=path.name,
-        hint="Run it through text recognition first, or give the LaTeX source.",
-    )
-
-
-def _latin_words(page: Page) -> int:
-    return len(re.findall(r"[A-Za-z]{2,}", _spaced_text(page)))
-
-
-def _spaced_text(page: Page) -> str:
-    return " ".join(word.text for word in frames(page)[0].words)
-
-
-def _is_garbled(page: Page) -> bool:
-    """Whether a page of words has next to none of the commonest ones of any likely language."""
-    if page.undecodable > 0.2 * (len(page.glyphs) + page.undecodable):
-        return True
-    words = re.findall(r"[A-Za-zü]{1,}", _spaced_text(page))
-    if sum(len(word) > 1 for word in words) < 120:
-        return False
-    return sum(word.casefold() in _COMMON for word in words) < 0.03 * len(words)
 
 
 # Parts of the text
@@ -243,7 +176,7 @@ def _sections(found: Sequence[Passage], file: str) -> tuple[Section, ...]:
                 Section(
                     title=heading.text if heading else "",
                     level=heading.level if heading else 1,
-                    text="\n\n".join([*texts, *([" ".join(notes)] if notes else [])]),
+                    text="\n\n".join([*texts, *notes]),
                     provenance=_provenance(heading, file) if heading else None,
                 )
             )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from repro_pipeline.paper.pdf.captions import CaptionAt, joined_text
-from repro_pipeline.paper.pdf.chars import Box
+from repro_pipeline.paper.pdf.drawings import Box
 from repro_pipeline.paper.pdf.layout import FULL, Placed
 from repro_pipeline.paper.pdf.lines import Frame, Line
 
@@ -26,6 +26,7 @@ class FlowLine:
 
     @property
     def text(self) -> str:
+        """Its words with spaces between."""
         return self.line.text
 
 
@@ -64,7 +65,7 @@ def flow(
     style: Style,
 ) -> list[FlowLine]:
     """The page's running text in reading order: no captions, tables, or lettering of figures."""
-    aside = {id(line) for caption in captions for line in caption.lines}
+    aside = _words_of(captions)
     boxes = [*tables, *_figure_boxes(captions, ordered, style), *_large(frame)]
     edges = _edges(ordered)
     kept = []
@@ -72,14 +73,18 @@ def flow(
         words = tuple(
             word
             for part in item.parts
-            if id(part) not in aside
             for word in part.words
-            if not any(_holds(box, word.x0, word.x1, word.y) for box in boxes)
+            if id(word) not in aside
+            and not any(_holds(box, word.x0, word.x1, word.y) for box in boxes)
         )
         if words:
             left, right = edges[item.side]
             kept.append(FlowLine(Line(words), item.side, frame, left, right))
     return kept
+
+
+def _words_of(captions: Sequence[CaptionAt]) -> set[int]:
+    return {id(word) for caption in captions for line in caption.lines for word in line.words}
 
 
 def _large(frame: Frame) -> list[Box]:
@@ -105,7 +110,7 @@ def _figure_boxes(
     captions: Sequence[CaptionAt], ordered: Sequence[Placed], style: Style
 ) -> list[Box]:
     """The room above each figure caption, up to the next line of prose or caption."""
-    aside = {id(line) for caption in captions for line in caption.lines}
+    aside = _words_of(captions)
     boxes = []
     for caption in captions:
         if caption.kind != "figure":
@@ -119,7 +124,7 @@ def _figure_boxes(
         for item in ordered:
             part = item.parts[0]
             beside = part.x1 < left or part.x0 > right
-            stops = id(part) in aside or _is_prose(item.line, style, right - left)
+            stops = id(part.words[0]) in aside or _is_prose(item.line, style, right - left)
             if part.y < top and not beside and stops:
                 ceiling = max(ceiling, item.line.bottom)
         boxes.append((left, ceiling, right, top))
@@ -127,9 +132,9 @@ def _figure_boxes(
 
 
 def _is_prose(line: Line, style: Style, width: float) -> bool:
-    same = abs(line.size - style.size) < 0.6 and line.font.rstrip("0123456789") == style.font.rstrip(
+    same = abs(line.size - style.size) < 0.6 and line.font.rstrip(
         "0123456789"
-    )
+    ) == style.font.rstrip("0123456789")
     long = len(line.words) > 4 and line.x1 - line.x0 > 0.45 * width
     return (same and (long or _NUMBERED.match(line.text) is not None)) or (
         line.size > style.size + 0.5 and line.bold
@@ -155,7 +160,7 @@ def passages(text: Sequence[FlowLine], style: Style) -> list[Passage]:
     known = vocabulary(line.text for line in text)
     found: list[Passage] = []
     paragraph: list[FlowLine] = []
-    notes: set[int] = _notes(text, style)
+    asides = _notes(text, style)
     last: FlowLine | None = None
 
     def close() -> None:
@@ -168,9 +173,11 @@ def passages(text: Sequence[FlowLine], style: Style) -> list[Passage]:
     index = 0
     while index < len(text):
         line = text[index]
-        if index in notes:
-            found.append(Passage(-1, line.text, (line,)))
-            index += 1
+        if index in asides:
+            end = asides[index]
+            note = tuple(text[index:end])
+            found.append(Passage(-1, joined_text([part.text for part in note], known), note))
+            index = end
             continue
         heading = _heading(text, index, style, last)
         if heading:
@@ -189,10 +196,14 @@ def passages(text: Sequence[FlowLine], style: Style) -> list[Passage]:
 
 
 def vocabulary(texts: Iterable[str]) -> frozenset[str]:
-    """The words of a paper, those with inner hyphens too, as they stand within lines."""
+    """The words of a paper as they stand within lines, those with inner hyphens too."""
     words: set[str] = set()
+    parted = False
     for text in texts:
-        words.update(word.casefold() for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*\b", text))
+        found = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", text)
+        found = found[1:] if parted else found
+        parted = text.endswith(("-", "‐", "\u00ad"))
+        words.update(word.casefold() for word in (found[:-1] if parted else found))
     return frozenset(words)
 
 
@@ -213,8 +224,10 @@ def _new_paragraph(last: FlowLine, line: FlowLine, style: Style) -> bool:
     indented = line.line.x0 > line.left + 0.8 * size and last.line.x0 < line.left + 0.5 * size
     bullet = re.match(r"[•◦∙·–-]\s|\(?\d{1,2}[.)]\s|\[\d{1,3}\]", line.text) is not None
     short = last.line.x1 < last.right - 3 * size and last.text.endswith((".", ":"))
-    return (indented and (short or last.text.endswith((".", ":", "?")))) or bullet or (
-        short and step > 1.35 * line.line.size
+    return (
+        (indented and (short or last.text.endswith((".", ":", "?"))))
+        or bullet
+        or (short and step > 1.35 * line.line.size)
     )
 
 
@@ -244,7 +257,7 @@ def _heading(
         return None
     if numbered:
         letters = numbered["title"]
-        if not letters[:1].isupper() and not letters[:1].isdigit() or _is_sentence(letters):
+        if (not letters[:1].isupper() and not letters[:1].isdigit()) or _is_sentence(letters):
             return None
         return Passage(1 + numbered["number"].count("."), title, tuple(body))
     if _KNOWN.fullmatch(title):
@@ -259,9 +272,7 @@ def _looks_set_apart(line: FlowLine, style: Style) -> bool:
     letters = [word for word in line.line.words if re.search(r"[^\W\d_]", word.text)]
     if not letters:
         return False
-    heavy = sum(len(word.text) for word in letters if word.bold) > 0.8 * sum(
-        len(word.text) for word in letters
-    )
+    heavy = all(word.bold for word in letters)
     larger = line.line.size > style.size + 0.7
     capitals = line.text.upper() == line.text and len(line.text) > 4
     known = _KNOWN.fullmatch(line.text) is not None
@@ -280,34 +291,32 @@ def _looks_set_apart(line: FlowLine, style: Style) -> bool:
 def _starts_block(line: FlowLine, last: FlowLine | None, style: Style) -> bool:
     if last is None or not _same_column(last, line) or line.line.y < last.line.y:
         return True
-    return line.line.y - last.line.y > 1.15 * style.size or line.line.size > style.size + 0.7
+    step = line.line.y - last.line.y
+    alike = last.line.font == line.line.font and abs(last.line.size - line.line.size) < 0.4
+    if alike and step < 1.6 * line.line.size and not _NUMBERED.match(line.text):
+        return False
+    return step > 1.15 * style.size or line.line.size > style.size + 0.7
 
 
 def _is_sentence(text: str) -> bool:
-    return len(text) > 40 and text.endswith((".", ",", ";"))
+    return text.endswith((",", ";")) or (text.endswith(".") and len(text.split()) > 2)
 
 
-def _notes(text: Sequence[FlowLine], style: Style) -> set[int]:
-    """The numbers of lines that are footnotes: small type at a column's end, begun by a mark."""
-    notes: set[int] = set()
+def _notes(text: Sequence[FlowLine], style: Style) -> dict[int, int]:
+    """Footnotes, as first line to end: small type at a column's end, begun by a mark."""
+    notes: dict[int, int] = {}
     columns: dict[tuple[int, int], list[int]] = {}
     for index, line in enumerate(text):
         columns.setdefault((line.frame.page.number, line.side), []).append(index)
     for members in columns.values():
-        run: list[int] = []
-        for index in reversed(members):
-            if text[index].line.size > style.size - 0.7:
-                break
-            run.append(index)
-        run.reverse()
-        marked = next(
-            (
-                place
-                for place, index in enumerate(run)
-                if re.match(r"[⁰¹²³⁴⁵⁶⁷⁸⁹*†‡§¶∗]", text[index].text)
-            ),
-            None,
-        )
-        if marked is not None and len(run) < len(members):
-            notes.update(run[marked:])
+        start = len(members)
+        while start and text[members[start - 1]].line.size <= style.size - 0.7:
+            start -= 1
+        run = members[start:]
+        marked = [index for index in run if _NOTE.match(text[index].text)]
+        if marked and start > 0:
+            notes.update(zip(marked, [*marked[1:], run[-1] + 1], strict=True))
     return notes
+
+
+_NOTE = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹*†‡§¶∗]")

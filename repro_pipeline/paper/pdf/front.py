@@ -22,7 +22,7 @@ _MARKS = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿᵃᵇᶜᵈᵉ
 
 
 def front_matter(
-    first_page: Sequence[FlowLine], style: Style
+    first_page: Sequence[FlowLine], style: Style, known: frozenset[str]
 ) -> tuple[str, tuple[str, ...], list[FlowLine]]:
     """Title, authors, and the lines that they take up with all others before the abstract."""
     head: list[FlowLine] = []
@@ -35,7 +35,7 @@ def front_matter(
     title_lines = _title_lines(head, style)
     if not title_lines:
         return "", (), []
-    title = joined_text([line.text for line in title_lines])
+    title = joined_text([line.text for line in title_lines], known)
     after = head[head.index(title_lines[-1]) + 1 :]
     return _MARKS.sub("", title).strip(), _authors(after), head
 
@@ -51,7 +51,8 @@ def _title_lines(head: Sequence[FlowLine], style: Style) -> list[FlowLine]:
     found = [head[start]]
     for line in head[start + 1 :]:
         near = line.line.y - found[-1].line.y < 2.2 * size
-        if abs(line.line.size - size) > 0.12 * size or not near:
+        smaller = line.line.size < 0.75 * size or line.line.font != found[0].line.font
+        if (smaller and abs(line.line.size - size) > 0.12 * size) or not near:
             break
         found.append(line)
     return found
@@ -63,8 +64,8 @@ def _authors(lines: Sequence[FlowLine]) -> tuple[str, ...]:
     for line in lines[:14]:
         for part in _parts(line):
             clean = _MARKS.sub(",", part).replace("·", ",")
-            for name in re.split(r",|;|\band\b|&", clean):
-                name = name.strip(" .")
+            for piece in re.split(r",|;|\band\b|&", clean):
+                name = piece.strip(" .")
                 if _is_name(name) and name not in names:
                     names.append(name)
     return tuple(names)
@@ -80,9 +81,11 @@ def _parts(line: FlowLine) -> list[str]:
         parts[-1].append(word.text)
         last = word
     texts = [" ".join(part) for part in parts]
-    return [] if _AFFILIATION.search(line.text) and len(texts) < 2 else [
-        text for text in texts if not _AFFILIATION.search(text)
-    ]
+    return (
+        []
+        if _AFFILIATION.search(line.text) and len(texts) < 2
+        else [text for text in texts if not _AFFILIATION.search(text)]
+    )
 
 
 _NAME_WORD = re.compile(
@@ -101,11 +104,9 @@ def _is_name(text: str) -> bool:
     )
 
 
-def year_of(margins: Sequence[str], first_page: Sequence[FlowLine]) -> int | None:
-    """The year that the first page's margins state, else its head."""
-    for text in (*margins, *(line.text for line in first_page[:10]), *(
-        line.text for line in first_page[-6:]
-    )):
+def year_of(margins: Sequence[str], head: Sequence[FlowLine]) -> int | None:
+    """The year that the pages' margins state, else the lines around the title."""
+    for text in (*margins, *(line.text for line in head)):
         match = re.search(r"(?<![\d.])(19[5-9]\d|20[0-4]\d)(?![\d.])", text)
         if match:
             return int(match[1])

@@ -37,13 +37,16 @@ def without_running_heads(pages: Sequence[Frame]) -> tuple[list[Frame], tuple[st
         dropped += [
             line for line, _ in found if line not in dropped and _is_page_number(line, frame)
         ]
+        dropped += [line for line in _imprint(found, frame) if line not in dropped]
         texts += [line.text for line in dropped]
         gone = {id(word) for line in dropped for word in line.words}
         rules = tuple(
             rule
             for rule in frame.rules
             if not (
-                ruled[_rule_key(rule)] >= often and rule.y0 < 0.12 * frame.height and rule.horizontal
+                ruled[_rule_key(rule)] >= often
+                and rule.y0 < 0.12 * frame.height
+                and rule.horizontal
             )
         )
         words = tuple(word for word in frame.words if id(word) not in gone)
@@ -75,6 +78,23 @@ def _is_page_number(line: Line, frame: Frame) -> bool:
     if not ys:
         return False
     return line.y > max(ys) + 2 or line.y < min(ys) - 2
+
+
+_IMPRINT = re.compile(
+    r"proceedings|conference|©|copyright|all rights reserved|preprint|workshop|under review|"
+    r"\bvol(?:\.|ume)|pages? \d+|doi[: ]|https?://doi|license[ds]?\b|\bICML\b|\bNeurIPS\b|\bISSN\b",
+    re.IGNORECASE,
+)
+
+
+def _imprint(found: Sequence[tuple[Line, Frame]], frame: Frame) -> list[Line]:
+    """The first page's notes of where the paper appeared, and what stands below them."""
+    if frame.page.number != 1:
+        return []
+    low = [line for line, _ in found if line.y > frame.height / 2]
+    notes = [line for line, _ in found if _IMPRINT.search(line.text) and "@" not in line.text]
+    start = min((line.y for line in notes if line in low), default=frame.height)
+    return notes + [line for line in low if line.y > start and line not in notes]
 
 
 def gutters(pages: Sequence[Frame]) -> list[float | None]:

@@ -1,53 +1,23 @@
-"""Glyphs to words: pieces of one baseline, raised and lowered marks joined to what they stand at.
+"""Frames of text that reads in one direction, and the lines in them.
 
-All places are in the frame of the text: x to the right along the reading direction, y down.
+All places are in the frame: x to the right along the reading direction, y down.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import median
 
-from repro_pipeline.paper.pdf.chars import Box, Glyph, Page, Rule
+from repro_pipeline.paper.pdf.chars import Glyph, Page
+from repro_pipeline.paper.pdf.drawings import Box, Rule
+from repro_pipeline.paper.pdf.words import Place, Word, turned_words, words_of
 
-WORD_GAP = 0.13
-"""A gap wider than this share of the font size parts words."""
 FRAGMENT_GAP = 0.75
 """A gap wider than this share of the font size parts the texts of two columns."""
-_ASCENT, _DESCENT = 0.72, 0.22
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """Glyphs without a space between them. `y` is the baseline."""
-
-    text: str
-    x0: float
-    x1: float
-    y: float
-    size: float
-    font: str
-    bold: bool
-    upright: bool = True
-    """False for a word turned or slanted against its frame; its box is that of the whole word."""
-    above: float = 0.0
-    """Height above the baseline, where it is not the font's own."""
-
-    @property
-    def top(self) -> float:
-        return self.y - (self.above or _ASCENT * self.size)
-
-    @property
-    def bottom(self) -> float:
-        return self.y + (0 if self.above else _DESCENT * self.size)
-
-    @property
-    def box(self) -> Box:
-        return self.x0, self.top, self.x1, self.bottom
 
 
 @dataclass(frozen=True)
@@ -95,8 +65,7 @@ def _has_caption(page: Page, turn: int) -> bool:
 def _frame(page: Page, turn: int) -> Frame:
     place = _turned(page, turn)
     glyphs = [_moved(glyph, place) for glyph in page.glyphs if glyph.turn == turn]
-    words = _words(glyphs)
-    words += _turned_words(page, turn, place)
+    words = words_of(glyphs) + turned_words(page, turn, place)
     sideways = turn in (1, 3)
     return Frame(
         page=page,
@@ -109,12 +78,9 @@ def _frame(page: Page, turn: int) -> Frame:
     )
 
 
-_Place = Callable[[float, float], tuple[float, float]]
-
-
-def _turned(page: Page, turn: int) -> _Place:
+def _turned(page: Page, turn: int) -> Place:
     """From places on the page to places in the frame."""
-    places: tuple[_Place, ...] = (
+    places: tuple[Place, ...] = (
         lambda x, y: (x, y),
         lambda x, y: (page.height - y, x),
         lambda x, y: (page.width - x, page.height - y),
@@ -123,317 +89,18 @@ def _turned(page: Page, turn: int) -> _Place:
     return places[turn]
 
 
-def _moved(glyph: Glyph, place: _Place) -> Glyph:
+def _moved(glyph: Glyph, place: Place) -> Glyph:
     x, y = place(glyph.x, glyph.y)
     return replace(glyph, x=x, y=y)
 
 
-def _moved_rule(rule: Rule, place: _Place) -> Rule:
+def _moved_rule(rule: Rule, place: Place) -> Rule:
     return Rule(*_moved_box((rule.x0, rule.y0, rule.x1, rule.y1), place))
 
 
-def _moved_box(box: Box, place: _Place) -> Box:
+def _moved_box(box: Box, place: Place) -> Box:
     (ax, ay), (bx, by) = place(box[0], box[1]), place(box[2], box[3])
     return min(ax, bx), min(ay, by), max(ax, bx), max(ay, by)
-
-
-# Words
-
-
-@dataclass(slots=True)
-class _Piece:
-    """Glyphs in a row: one baseline, one size."""
-
-    glyphs: list[Glyph]
-    role: str = "base"
-    """base, raised, lowered"""
-
-    @property
-    def x0(self) -> float:
-        return self.glyphs[0].x
-
-    @property
-    def x1(self) -> float:
-        return max(glyph.x + glyph.advance for glyph in self.glyphs[-2:])
-
-    @property
-    def y(self) -> float:
-        return self.glyphs[0].y
-
-    @property
-    def size(self) -> float:
-        return self.glyphs[0].size
-
-    @property
-    def text(self) -> str:
-        return _composed(self.glyphs)
-
-
-def _words(glyphs: Sequence[Glyph]) -> list[Word]:
-    pieces = _pieces(glyphs)
-    hosts = _hosts(pieces)
-    attached: dict[int, list[_Piece]] = defaultdict(list)
-    for small, (host, role) in hosts.items():
-        pieces[small].role = role
-        while host in hosts:
-            host = hosts[host][0]
-        attached[host].append(pieces[small])
-    groups = [
-        [piece, *attached[index]] for index, piece in enumerate(pieces) if index not in hosts
-    ]
-    return [_word(group) for group in _joined(groups)]
-
-
-def _pieces(glyphs: Iterable[Glyph]) -> list[_Piece]:
-    """Runs of glyphs as the file has them, cut at gaps, spaces, and changes of size or baseline."""
-    pieces: list[_Piece] = []
-    for glyph in glyphs:
-        if pieces and _follows(pieces[-1], glyph):
-            pieces[-1].glyphs.append(glyph)
-        else:
-            pieces.append(_Piece([glyph]))
-    return pieces
-
-
-def _follows(piece: _Piece, glyph: Glyph) -> bool:
-    last = piece.glyphs[-1]
-    size = max(last.size, glyph.size)
-    gap = glyph.x - piece.x1
-    overlap = last.x if _is_accent(last) else last.x - 0.02 * size
-    return (
-        abs(glyph.y - last.y) < 0.06 * size
-        and (abs(glyph.size - last.size) < 0.12 * size or _same_case_run(last, glyph))
-        and glyph.x >= overlap - 0.5 * size * _is_accent(glyph)
-        and gap < WORD_GAP * size
-        and not (glyph.spaced and gap > 0.02 * size)
-    )
-
-
-def _same_case_run(last: Glyph, glyph: Glyph) -> bool:
-    """Small capitals: two sizes of one font on one baseline."""
-    return last.font == glyph.font and last.text.isupper() and glyph.text.isupper()
-
-
-def _hosts(pieces: Sequence[_Piece]) -> dict[int, tuple[int, str]]:
-    """For each small raised or lowered piece: the piece it stands at, and its role."""
-    rows: dict[int, list[int]] = defaultdict(list)
-    for index, piece in enumerate(pieces):
-        rows[int(piece.y // 12)].append(index)
-    found: dict[int, tuple[int, str]] = {}
-    for index, piece in enumerate(pieces):
-        row = int(piece.y // 12)
-        best: tuple[float, int, str] | None = None
-        for other in (*rows[row - 1], *rows[row], *rows[row + 1]):
-            host = pieces[other]
-            role = _role(piece, host) if other != index else None
-            if role:
-                before = piece.x0 >= host.x1 - 0.25 * host.size
-                gap = piece.x0 - host.x1 if before else host.x0 - piece.x1
-                limit = 0.3 if before else 0.12
-                distance = abs(gap) + (0 if before else 0.3 * host.size)
-                fits = -0.25 * host.size <= gap < limit * host.size
-                if fits and (best is None or distance < best[0]):
-                    best = (distance, other, role)
-        if best:
-            found[index] = (best[1], best[2])
-    return {small: host for small, host in found.items() if not _circular(small, found)}
-
-
-def _role(piece: _Piece, host: _Piece) -> str | None:
-    lift = host.y - piece.y
-    if piece.size <= 0.88 * host.size:
-        if 0.12 * host.size < lift < 0.75 * host.size:
-            return "raised"
-        if -0.45 * host.size < lift < -0.06 * host.size:
-            return "lowered"
-    return None
-
-
-def _circular(start: int, hosts: dict[int, tuple[int, str]]) -> bool:
-    seen = {start}
-    at = start
-    while at in hosts:
-        at = hosts[at][0]
-        if at in seen:
-            return True
-        seen.add(at)
-    return False
-
-
-def _joined(groups: list[list[_Piece]]) -> list[list[_Piece]]:
-    """Groups that touch on one baseline are one word, in whatever order the file has them."""
-    groups.sort(key=lambda group: (round(group[0].y, 0), group[0].x0))
-    order = sorted(
-        range(len(groups)), key=lambda index: (groups[index][0].y, groups[index][0].x0)
-    )
-    lines: list[list[list[_Piece]]] = []
-    for index in order:
-        group = groups[index]
-        base = group[0]
-        if lines and abs(lines[-1][-1][0].y - base.y) < 0.06 * base.size:
-            lines[-1].append(group)
-        else:
-            lines.append([group])
-    joined: list[list[_Piece]] = []
-    for line in lines:
-        line.sort(key=lambda group: _span(group)[0])
-        current: list[_Piece] | None = None
-        for group in line:
-            if current and _touch(current, group):
-                current += group
-            else:
-                current = list(group)
-                joined.append(current)
-    return joined
-
-
-def _span(group: Sequence[_Piece]) -> tuple[float, float]:
-    return min(piece.x0 for piece in group), max(piece.x1 for piece in group)
-
-
-def _touch(left: Sequence[_Piece], right: Sequence[_Piece]) -> bool:
-    first = min(right, key=lambda piece: piece.x0)
-    size = max(left[0].size, right[0].size)
-    gap = _span(right)[0] - _span(left)[1]
-    spaced = first.glyphs[0].spaced and first.role == "base"
-    return -0.6 * size < gap < WORD_GAP * size and not (spaced and gap > 0.02 * size)
-
-
-def _word(group: list[_Piece]) -> Word:
-    group.sort(key=lambda piece: piece.x0)
-    bases = [piece for piece in group if piece.role == "base"]
-    main = max(bases, key=lambda piece: sum(glyph.advance for glyph in piece.glyphs))
-    letters = [
-        glyph for piece in bases for glyph in piece.glyphs if glyph.text.isalnum()
-    ] or main.glyphs
-    x0, x1 = _span(group)
-    return Word(
-        text=_word_text(group),
-        x0=x0,
-        x1=x1,
-        y=main.y,
-        size=max(glyph.size for glyph in main.glyphs),
-        font=Counter(glyph.font for glyph in letters).most_common(1)[0][0],
-        bold=sum(glyph.bold for glyph in letters) > 0.5 * len(letters),
-    )
-
-
-_RAISED = str.maketrans("0123456789+-−–()nabcde", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁽⁾ⁿᵃᵇᶜᵈᵉ")
-
-_LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-
-def _word_text(group: Sequence[_Piece]) -> str:
-    """The word's text; raised digits and footnote letters as superscript characters.
-
-    So that a footnote mark never becomes a digit of the number that it stands at.
-    """
-    text = ""
-    for piece in group:
-        part = piece.text
-        if piece.role == "raised" and text and re.fullmatch(r"[-\d+−–,()abcden*†‡§¶∗]+", part):
-            text += part.translate(_RAISED)
-        elif piece.role == "raised" and not text and part.isdigit():
-            text += part.translate(_RAISED)
-        elif piece.role == "lowered" and re.search(r"[\d)\]]$", text) and part[:1].isdigit():
-            text += "_" + part
-        elif piece.role == "lowered" and re.fullmatch(r"\d{1,2}", part):
-            text += part.translate(_LOWERED)
-        else:
-            text += part
-    return text
-
-
-_ACCENTS = {
-    "´": "\u0301", "`": "\u0300", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303", "¯": "\u0304",
-    "ˇ": "\u030c", "˘": "\u0306", "˚": "\u030a", "˙": "\u0307", "˝": "\u030b", "¸": "\u0327",
-}  # fmt: skip
-
-
-def _is_accent(glyph: Glyph) -> bool:
-    return glyph.text in _ACCENTS
-
-
-def _composed(glyphs: Sequence[Glyph]) -> str:
-    """The text; an accent set over a letter becomes one character with it."""
-    letters: list[tuple[str, Glyph]] = []
-    pending: Glyph | None = None
-    for glyph in glyphs:
-        over = bool(letters) and glyph.x < letters[-1][1].x + 0.6 * letters[-1][1].advance
-        if _is_accent(glyph) and over and letters[-1][0].isalpha():
-            letters[-1] = (_accented(letters[-1][0], glyph), letters[-1][1])
-        elif _is_accent(glyph) and pending is None:
-            pending = glyph
-        elif pending is not None and glyph.text.isalpha() and glyph.x < pending.x + pending.advance:
-            letters.append((_accented(glyph.text, pending), glyph))
-            pending = None
-        else:
-            if pending is not None:
-                letters.append((pending.text, pending))
-            letters.append((glyph.text, glyph))
-            pending = None
-    if pending is not None:
-        letters.append((pending.text, pending))
-    return "".join(text for text, _ in letters)
-
-
-def _accented(letter: str, accent: Glyph) -> str:
-    plain = {"ı": "i", "ȷ": "j"}.get(letter, letter)
-    return unicodedata.normalize("NFC", plain + _ACCENTS[accent.text])
-
-
-# Turned words
-
-
-def _turned_words(page: Page, turn: int, place: _Place) -> list[Word]:
-    """Labels that read in another direction than the frame, each with its whole box."""
-    words: list[Word] = []
-    run: list[Glyph] = []
-    for glyph in (*page.glyphs, None):
-        if glyph is not None and glyph.turn == turn:
-            continue
-        if run and (glyph is None or not _same_run(run[-1], glyph)):
-            words.append(_turned_word(run, place))
-            run = []
-        if glyph is not None:
-            run.append(glyph)
-    return words
-
-
-def _same_run(last: Glyph, glyph: Glyph) -> bool:
-    distance = ((glyph.x - last.x) ** 2 + (glyph.y - last.y) ** 2) ** 0.5
-    return abs(glyph.angle - last.angle) < 2 and distance < last.advance + 0.8 * last.size
-
-
-def _turned_word(run: Sequence[Glyph], place: _Place) -> Word:
-    spaced = ""
-    for last, glyph in zip([None, *run], run, strict=False):
-        if last is not None:
-            step = ((glyph.x - last.x) ** 2 + (glyph.y - last.y) ** 2) ** 0.5
-            spaced += " " if step - last.advance > WORD_GAP * glyph.size else ""
-        spaced += glyph.text
-    points = [place(glyph.x, glyph.y) for glyph in run]
-    xs, ys = zip(*points, strict=True)
-    size = median(glyph.size for glyph in run)
-    slanted = run[0].turn is None
-    left, right = min(xs), max(xs)
-    # A slanted label stands over the place where its baseline begins.
-    left, right = (xs[0], xs[0] + size) if slanted else (left - _ASCENT * size, right)
-    bottom = max(ys)
-    return Word(
-        text=spaced,
-        x0=left,
-        x1=max(right, left + size),
-        y=bottom,
-        size=size,
-        font=run[0].font,
-        bold=sum(glyph.bold for glyph in run) > 0.5 * len(run),
-        upright=False,
-        above=max(bottom - min(ys), size),
-    )
-
-
-# Lines
 
 
 @dataclass(frozen=True)
@@ -442,48 +109,58 @@ class Line:
 
     words: tuple[Word, ...]
 
-    @property
+    @cached_property
     def x0(self) -> float:
+        """The left edge."""
         return self.words[0].x0
 
-    @property
+    @cached_property
     def x1(self) -> float:
+        """The right edge."""
         return self.words[-1].x1
 
-    @property
+    @cached_property
     def y(self) -> float:
+        """The baseline."""
         return median(word.y for word in self.words)
 
-    @property
+    @cached_property
     def size(self) -> float:
+        """The largest font size."""
         return max(word.size for word in self.words)
 
-    @property
+    @cached_property
     def top(self) -> float:
+        """The upper edge."""
         return min(word.top for word in self.words)
 
-    @property
+    @cached_property
     def bottom(self) -> float:
+        """The lower edge."""
         return max(word.bottom for word in self.words)
 
-    @property
+    @cached_property
     def text(self) -> str:
+        """The words with spaces between."""
         return " ".join(word.text for word in self.words)
 
-    @property
+    @cached_property
     def bold(self) -> bool:
+        """Whether most of it is bold."""
         letters = sum(len(word.text) for word in self.words)
         return 2 * sum(len(word.text) for word in self.words if word.bold) > letters
 
-    @property
+    @cached_property
     def font(self) -> str:
+        """The commonest font."""
         fonts: Counter[str] = Counter()
         for word in self.words:
             fonts[word.font] += len(word.text)
         return fonts.most_common(1)[0][0]
 
-    @property
+    @cached_property
     def box(self) -> Box:
+        """The box around it."""
         return self.x0, self.top, self.x1, self.bottom
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from statistics import median
@@ -12,7 +13,7 @@ from repro_pipeline.paper.pdf.flow import FlowLine
 
 _BRACKETED = re.compile(r"\[(?P<key>\d{1,3}|[A-Z][\w+’'.-]{1,12}\d{2}[a-z]?)\]\s*")
 _COUNTED = re.compile(r"(?P<key>\d{1,3})\.?\s+(?=[A-Z‘“\"])")
-_YEAR = re.compile(r"\b(?P<year>(?:19|20)\d\d)(?P<letter>[a-z])?\b")
+_YEAR = re.compile(r"(?<![\w:–.-])(?P<year>19\d\d|20[0-3]\d)(?P<letter>[a-z])?(?![\w–-])")
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+[^\s\"<>.,;)]")
 _ARXIV = re.compile(
     r"arxiv(?:\.org/(?:abs|pdf)/|[: ]+(?:preprint )?(?:arXiv:)?\s*|:)"
@@ -56,7 +57,7 @@ def _rising(lines: Sequence[FlowLine], pattern: re.Pattern[str]) -> bool:
     numbers = [int(key) for key in keys if key.isdigit()]
     if not numbers:
         return pattern is _BRACKETED
-    steps = [after - before for before, after in zip(numbers, numbers[1:], strict=False)]
+    steps = [after - before for before, after in itertools.pairwise(numbers)]
     return sum(step == 1 for step in steps) >= 0.8 * len(steps)
 
 
@@ -75,9 +76,7 @@ def _starts_by_indent(lines: Sequence[FlowLine]) -> list[bool] | None:
     for line in lines:
         column = (line.frame.page.number, line.side)
         edges[column] = min(edges.get(column, line.line.x0), line.line.x0)
-    indents = [
-        line.line.x0 - edges[line.frame.page.number, line.side] for line in lines
-    ]
+    indents = [line.line.x0 - edges[line.frame.page.number, line.side] for line in lines]
     hanging = sum(4 < indent < 40 for indent in indents)
     if hanging < 0.3 * len(lines):
         return None
@@ -88,19 +87,17 @@ def _starts_by_gap(lines: Sequence[FlowLine]) -> list[bool]:
     """Entries are parted by more space than lines, or begin a column after a finished entry."""
     steps = [
         after.line.y - before.line.y
-        for before, after in zip(lines, lines[1:], strict=False)
+        for before, after in itertools.pairwise(lines)
         if after.line.y > before.line.y
     ]
     usual = median(steps) if steps else 12.0
     usual = min(usual, 1.35 * lines[0].line.size)
     starts = [True]
-    for before, after in zip(lines, lines[1:], strict=False):
+    for before, after in itertools.pairwise(lines):
         step = after.line.y - before.line.y
         new_column = step <= 0 or after.frame.page.number != before.frame.page.number
         if new_column:
-            starts.append(
-                before.text.endswith(".") and re.match(r"[A-Z]", after.text) is not None
-            )
+            starts.append(before.text.endswith(".") and re.match(r"[A-Z]", after.text) is not None)
         else:
             starts.append(step > 1.2 * usual)
     return starts
@@ -132,20 +129,17 @@ def _year(text: str, years: Sequence[re.Match[str]]) -> re.Match[str] | None:
     """The year of publication: one in brackets, else one after the authors, else the last."""
     for match in years:
         before, after = text[: match.start()][-1:], text[match.end() :][:1]
-        if before == "(" and after == ")":
+        if (before == "(" and after == ")") or after == ";":
             return match
     early = [match for match in years if text[match.end() :][:1] == "." and match.start() < 300]
     return early[0] if early else (years[-1] if years else None)
 
 
-def _authors_and_title(
-    text: str, year: re.Match[str] | None
-) -> tuple[tuple[str, ...], str | None]:
+def _authors_and_title(text: str, year: re.Match[str] | None) -> tuple[tuple[str, ...], str | None]:
     quoted = re.search(r"[“\"](?P<title>[^”\"]{8,300})[”\"]", text)
     if quoted:
         return _names(text[: quoted.start()]), quoted["title"].rstrip(",. ")
-    after_year = year is not None and year.start() < 0.6 * len(text) and _follows_authors(text, year)
-    if year is not None and after_year:
+    if year is not None and _follows_authors(text, year):
         head = text[: year.start()].rstrip(" (")
         tail = text[year.end() :].lstrip(" ).,:")
         return _names(head), _sentence(tail)
@@ -155,6 +149,9 @@ def _authors_and_title(
 
 def _follows_authors(text: str, year: re.Match[str]) -> bool:
     head = text[: year.start()].rstrip(" (.,")
+    early = year.start() < 0.6 * len(text) or text[year.end() :][:1] == "."
+    if not early or len(text) - year.end() < 15:
+        return False
     return len(_names(head)) > 0 and not re.search(r"[a-z]{3,} [a-z]{3,} [a-z]{3,}", head)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from repro_pipeline.paper.pdf.captions import CaptionAt
-from repro_pipeline.paper.pdf.chars import Box, Rule
+from repro_pipeline.paper.pdf.drawings import Box, Rule
 from repro_pipeline.paper.pdf.layout import FULL, Placed
 from repro_pipeline.paper.pdf.lines import Frame, Line, Word, lines
 
@@ -29,9 +29,7 @@ class Region:
     caption: CaptionAt | None = None
 
 
-def regions(
-    frame: Frame, found: Sequence[Placed], captions: Sequence[CaptionAt]
-) -> list[Region]:
+def regions(frame: Frame, found: Sequence[Placed], captions: Sequence[CaptionAt]) -> list[Region]:
     """The tables of a frame, each with its caption, top to bottom."""
     horizontal = join_rules([rule for rule in frame.rules if rule.horizontal])
     vertical = join_rules([rule for rule in frame.rules if not rule.horizontal])
@@ -151,7 +149,9 @@ def _parted(
 ) -> bool:
     """Whether something stands between two rules that no table holds."""
     if any(
-        rule.y0 <= upper.y0 + 2 and rule.y1 >= lower.y0 - 2 and upper.x0 - 2 <= rule.x0 <= upper.x1 + 2
+        rule.y0 <= upper.y0 + 2
+        and rule.y1 >= lower.y0 - 2
+        and upper.x0 - 2 <= rule.x0 <= upper.x1 + 2
         for rule in vertical
     ):
         return False
@@ -181,10 +181,10 @@ def _parted(
 
 def _extended(box: Box, fragments: Sequence[Line], captions: Sequence[CaptionAt]) -> Box:
     """The box with rows beyond its outer rules, where these are aligned parts with gaps between."""
-    taken = {id(line) for caption in captions for line in caption.lines}
     rows: dict[int, list[Line]] = {}
     for line in fragments:
-        if id(line) not in taken and line.x0 >= box[0] - 4 and line.x1 <= box[2] + 4:
+        named = any(caption.holds(line) for caption in captions)
+        if not named and line.x0 >= box[0] - 4 and line.x1 <= box[2] + 4:
             rows.setdefault(round(line.y), []).append(line)
     inside = [row for y, row in rows.items() if box[1] < y < box[3]]
     if not inside:
@@ -218,8 +218,9 @@ def _paired(
     # Captions stand above all tables of a paper or below all: the commoner side wins a close call.
     above = sum(1 if caption.box[1] < boxes[index][1] else -1 for _, index, caption in candidates)
     candidates.sort(
-        key=lambda item: item[0]
-        + (6 if (item[2].box[1] < boxes[item[1]][1]) != (above >= 0) else 0)
+        key=lambda item: (
+            item[0] + (6 if (item[2].box[1] < boxes[item[1]][1]) != (above >= 0) else 0)
+        )
     )
     pairs: dict[int, CaptionAt] = {}
     for _, index, caption in candidates:
@@ -240,7 +241,6 @@ def _distance(caption: CaptionAt, box: Box, found: Sequence[Placed]) -> float | 
     else:
         return None
     size = caption.lines[0].size
-    own = {id(line) for line in caption.lines}
     between = [
         part
         for item in found
@@ -248,7 +248,7 @@ def _distance(caption: CaptionAt, box: Box, found: Sequence[Placed]) -> float | 
         if upper + 1 < part.y < lower - 1
         and part.x0 < box[2]
         and part.x1 > box[0]
-        and id(part) not in own
+        and not caption.holds(part)
     ]
     notes = all(part.size <= size + 0.3 for part in between) and len(between) <= 8
     return gap if gap < 9 * size and (not between or (notes and gap < 9 * size)) else None
@@ -269,14 +269,18 @@ def _region(
     inside = tuple(
         rule
         for rule in rules
-        if x0 - 6 <= (rule.x0 + rule.x1) / 2 <= x1 + 6 and rule.y0 >= top - 3 and rule.y1 <= bottom + 3
+        if x0 - 6 <= (rule.x0 + rule.x1) / 2 <= x1 + 6
+        and rule.y0 >= top - 3
+        and rule.y1 <= bottom + 3
     )
     return Region(frame, box, words, inside, ruled, caption)
 
 
 def _is_tabular(region: Region, captions: Sequence[CaptionAt]) -> bool:
     """Whether a framed region without a caption is a table: several rows of several parts."""
-    first = min(region.words, key=lambda word: (round(word.y), word.x0)).text if region.words else ""
+    first = (
+        min(region.words, key=lambda word: (round(word.y), word.x0)).text if region.words else ""
+    )
     if re.match(r"Algorithm|Listing|Procedure|Input|Require", first):
         return False
     if any(caption.kind != "table" and _covers(region.box, caption.box) for caption in captions):
@@ -302,12 +306,11 @@ def _aligned_box(
     captions: Sequence[CaptionAt],
 ) -> Box | None:
     """The rows of separated parts next below a caption, else next above it."""
-    busy = {id(line) for other in captions for line in other.lines}
     free = [
         item
         for item in found
         if (item.side in (caption.side, FULL) or caption.side == FULL)
-        and not any(id(part) in busy for part in item.parts)
+        and not any(other.holds(part) for other in captions for part in item.parts)
         and not any(_inside(part, region.box) for region in taken for part in item.parts)
     ]
     below = sorted(
