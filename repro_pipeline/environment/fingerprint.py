@@ -34,19 +34,7 @@ def fingerprint(python_executable: Path, variables: Mapping[str, str]) -> Finger
     packages and BLAS are read from the files of the environment. Raises BuildError when the
     interpreter does not start.
     """
-    done = subprocess.run(
-        [python_executable, "-I", "-S", "-c", _SCRIPT],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={},
-    )
-    if done.returncode:
-        raise BuildError(
-            "the environment's Python does not start: " + (done.stderr.strip() or "no message"),
-            where=str(python_executable),
-        )
-    host = json.loads(done.stdout)
+    host = json.loads(ask(python_executable, _SCRIPT))
     cpu, flags = _cpu(host.pop("machine"))
     folders = site_packages(python_executable)
     return Fingerprint(
@@ -57,6 +45,23 @@ def fingerprint(python_executable: Path, variables: Mapping[str, str]) -> Finger
         variables=dict(sorted(variables.items())),
         blas=_blas(folders),
     )
+
+
+def ask(python_executable: Path, code: str) -> str:
+    """What a script prints in an isolated interpreter (`-I -S`). Raises BuildError."""
+    try:
+        return subprocess.run(
+            [python_executable, "-I", "-S", "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={},
+        ).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = getattr(error, "stderr", None) or str(error)
+        raise BuildError(
+            f"the Python does not start: {said.strip()}", where=str(python_executable)
+        ) from None
 
 
 def site_packages(python_executable: Path) -> list[Path]:

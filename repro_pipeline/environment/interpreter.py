@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import stat
-import subprocess
 import sys
 from pathlib import Path
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from repro_pipeline.environment.fingerprint import ask
 from repro_pipeline.environment.uv_command import run_uv
 from repro_pipeline.errors import BuildError
 from repro_pipeline.frozen import Frozen
@@ -45,7 +45,8 @@ def find_interpreter(wanted: str | None, *, cache: Path) -> Interpreter:
             hint=f"Installed: {there}. Install one, or name another version (`code: python`).",
         )
     version, path = max(fitting, key=_preference)
-    return Interpreter(executable=path, version=str(version), prefix=_prefix(path))
+    prefix = ask(path, "import sys; print(sys.base_prefix)").strip()
+    return Interpreter(executable=path, version=str(version), prefix=Path(prefix))
 
 
 def wanted_versions(wanted: str) -> SpecifierSet:
@@ -100,17 +101,3 @@ def _in_venv(executable: Path) -> bool:
 def _reachable(path: Path) -> bool:
     """Whether every user may enter all folders above a file."""
     return all(folder.stat().st_mode & stat.S_IXOTH for folder in path.parents)
-
-
-def _prefix(executable: Path) -> Path:
-    """Asked of the interpreter in isolation: no site packages, no variables."""
-    done = subprocess.run(
-        [executable, "-I", "-S", "-c", "import sys; print(sys.base_prefix)"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={},
-    )
-    if done.returncode:
-        raise BuildError("the Python interpreter does not start.", where=str(executable))
-    return Path(done.stdout.strip())

@@ -12,7 +12,7 @@ from repro_pipeline.errors import BuildError
 
 _HASH = re.compile(r"\s--hash[=\s]+(\S+)")
 _STRONG_HASH = re.compile(r"sha(?:256:[0-9a-f]{64}|384:[0-9a-f]{96}|512:[0-9a-f]{128})")
-_OPTION = re.compile(r"(--?[A-Za-z][\w-]*)(?:[=\s]\s*(.*))?$")
+_OPTION = re.compile(r"(--[A-Za-z][\w-]*|-[A-Za-z])[=\s]*(.*)$")
 _INCLUDE = {"-r", "--requirement"}
 _OUTSIDE = {
     *("-e", "--editable", "-i", "--index-url", "--extra-index-url"),
@@ -103,7 +103,7 @@ def _read(path: Path, root: Path, above: tuple[Path, ...]) -> list[Entry]:
     for number, line in _logical_lines(read_text(path, file)):
         option = _OPTION.match(line)
         if option and option[1] in _INCLUDE:
-            included = _included(path, option[2] or "", root, f"{file}:{number}")
+            included = _included(path, option[2], root, f"{file}:{number}")
             entries += _read(included, root, (*above, path.resolve()))
         else:
             entries.append(_entry_or_option(line, file, number))
@@ -146,7 +146,7 @@ def _refuse_outside(text: str, place: str) -> None:
 
 
 def _refused_option(option: str, place: str) -> BuildError:
-    if option in _OUTSIDE or option.startswith(("-e", "-i", "-f")):
+    if option in _OUTSIDE:
         return _outside(f"'{option}' asks for packages from elsewhere", place)
     return BuildError(
         f"the option '{option}' is not supported.",

@@ -65,7 +65,7 @@ def explain(stderr: str, returncode: int) -> BuildError:
     """What uv says on failing, as one error: its conflict and its hint, without URLs."""
     text = _URL.sub("", stderr)
     parts = re.split(r"^\s*(?:error:|cause:|hint:|×|╰─▶|├─▶)", text, flags=re.MULTILINE)[1:]
-    sentences = [re.sub(r"[\s│]+", " ", part).strip(" .") for part in parts]
+    sentences = [re.sub(r"[\s│]+", " ", part).strip(" .:") for part in parts]
     sentences = [sentence for sentence in sentences if sentence]
     if _UNREACHABLE.search(stderr):
         what = sentences[-1] if "network" in stderr and sentences else "the request failed"
@@ -76,7 +76,9 @@ def explain(stderr: str, returncode: int) -> BuildError:
             "or build once while connected.",
         )
     if not sentences:
-        return BuildError(f"uv failed with exit status {returncode} and said nothing.")
+        said = " ".join(text.split())
+        what = f": {said}" if said else " and said nothing"
+        return BuildError(f"uv failed with exit status {returncode}{what}.")
     if "has no usable wheels" in stderr or "building from source is disabled" in stderr:
         return BuildError(
             ". ".join(sentences[:2]) + ".",

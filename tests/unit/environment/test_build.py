@@ -110,7 +110,7 @@ def test_another_file_with_the_right_name_is_refused(six: Six, cache: Path) -> N
     _, lock = six
     text = f"six==1.17.0 --hash=sha256:{'0' * 64}\n"
     forged = lock_info(text, requirements=wanting("six"), python=lock.python)
-    with pytest.raises(BuildError, match="[Hh]ash mismatch"):
+    with pytest.raises(BuildError, match=r"[Hh]ash mismatch"):
         build(text, lock=forged, cache=cache)
 
 
