@@ -11,6 +11,7 @@ from repro_pipeline.environment.lock import lock_info, resolve
 from repro_pipeline.environment.model import BuiltEnvironment
 from repro_pipeline.environment.requirements import find_requirements
 from repro_pipeline.ports import ArtifactStore
+from repro_pipeline.sandbox.policy import THREADS, default_environment
 
 
 def make_environment(
@@ -26,4 +27,10 @@ def make_environment(
     text = resolve(requirements, python=python, cache=cache)
     lock = lock_info(text, requirements=requirements, python=python, named=named)
     store.put(text.encode())
-    return build(text, lock=lock, cache=cache)
+    return build(text, lock=lock, cache=cache, variables=fixed_variables())
+
+
+def fixed_variables() -> dict[str, str]:
+    """The variables that every run has and that can change a number: hash seed, threads, locale."""
+    given = default_environment("", "")
+    return {name: given[name] for name in ("PYTHONHASHSEED", "LANG", *THREADS)}

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from wanted import wanting
 
+from repro_pipeline.environment.interpreter import OWN
 from repro_pipeline.environment.lock import lock_info, resolve
 from repro_pipeline.environment.model import EnvironmentLock
 from repro_pipeline.errors import BuildError
@@ -17,7 +18,7 @@ def downloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache that has resolved `six`; tests that need it skip where no package index is reached."""
     cache = tmp_path_factory.mktemp("environments")
     try:
-        resolve(wanting("six==1.17.0"), python="3.11", cache=cache)
+        resolve(wanting("six==1.17.0"), python=OWN, cache=cache)
     except BuildError as error:
         if "cannot be reached" in str(error):
             pytest.skip(f"no package index: {error}")
@@ -29,5 +30,5 @@ def downloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def six(downloads: Path) -> tuple[str, EnvironmentLock]:
     """The lock of a small package."""
     requirements = wanting("six==1.17.0")
-    text = resolve(requirements, python="3.11", cache=downloads)
-    return text, lock_info(text, requirements=requirements, python="3.11")
+    text = resolve(requirements, python=OWN, cache=downloads)
+    return text, lock_info(text, requirements=requirements, python=OWN)

@@ -21,6 +21,7 @@ from repro_pipeline.environment.build import (
     python_command,
     remove_environment,
 )
+from repro_pipeline.environment.interpreter import OWN
 from repro_pipeline.environment.lock import lock_info, resolve
 from repro_pipeline.environment.model import EnvironmentLock
 from repro_pipeline.errors import BuildError
@@ -76,8 +77,8 @@ def test_the_second_time_it_is_the_same_one(six: Six, cache: Path) -> None:
 
 def test_without_packages_it_is_python_alone(cache: Path) -> None:
     requirements = wanting()
-    text = resolve(requirements, python="3.11", cache=cache)
-    lock = lock_info(text, requirements=requirements, python="3.11")
+    text = resolve(requirements, python=OWN, cache=cache)
+    lock = lock_info(text, requirements=requirements, python=OWN)
     assert (text, lock.packages, lock.hashed) == ("", 0, True)
     built = build(text, lock=lock, cache=cache)
     assert built.fingerprint.packages == {}
@@ -125,7 +126,7 @@ def test_a_source_distribution_is_not_built(cache: Path) -> None:
         "antlr4-python3-runtime==4.8 "
         "--hash=sha256:15793f5d0512a372b4e7d2284058ad32ce7dd27126b105fb0b2245130445db33\n"
     )
-    lock = lock_info(text, requirements=wanting("antlr4-python3-runtime"), python="3.11")
+    lock = lock_info(text, requirements=wanting("antlr4-python3-runtime"), python=OWN)
     with pytest.raises(BuildError, match="no usable wheels") as error:
         build(text, lock=lock, cache=cache)
     assert "UV_FIND_LINKS" in str(error.value)
@@ -256,8 +257,8 @@ def test_a_sandbox_is_shown_the_environment_and_its_python(six: Six, cache: Path
 
 def test_it_works_at_another_path(cache: Path, tmp_path: Path) -> None:
     requirements = wanting("cowsay==6.1")
-    text = resolve(requirements, python="3.11", cache=cache)
-    lock = lock_info(text, requirements=requirements, python="3.11")
+    text = resolve(requirements, python=OWN, cache=cache)
+    lock = lock_info(text, requirements=requirements, python=OWN)
     built = build(text, lock=lock, cache=cache)
     shutil.copytree(cache / built.path / "venv", tmp_path / "env", symlinks=True)
     remove_environment(cache / built.path)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from wanted import wanting
 
+from repro_pipeline.environment.interpreter import OWN
 from repro_pipeline.environment.lock import lock_info, resolve
 from repro_pipeline.environment.model import EnvironmentLock, Requirements
 from repro_pipeline.environment.requirement_lines import parse_entries
@@ -17,25 +18,25 @@ from repro_pipeline.errors import BuildError
 
 
 def test_every_package_is_pinned_with_hashes(downloads: Path) -> None:
-    text = resolve(wanting("python-dateutil==2.9.0"), python="3.11", cache=downloads)
+    text = resolve(wanting("python-dateutil==2.9.0"), python=OWN, cache=downloads)
     entries = parse_entries(text, "lock")
     assert {entry.requirement.name for entry in entries} == {"python-dateutil", "six"}
     assert not any(entry.fault for entry in entries)
     assert "://" not in text, "no index host stands in a lock"
-    lock = lock_info(text, requirements=wanting("python-dateutil"), python="3.11")
+    lock = lock_info(text, requirements=wanting("python-dateutil"), python=OWN)
     assert (lock.packages, lock.hashed, lock.source) == (2, True, "resolved")
     assert lock.sha256 == hashlib.sha256(text.encode()).hexdigest()
     assert not lock.python_named
 
 
 def test_the_lock_is_the_same_twice(downloads: Path, six: tuple[str, EnvironmentLock]) -> None:
-    assert resolve(wanting("six==1.17.0"), python="3.11", cache=downloads) == six[0]
+    assert resolve(wanting("six==1.17.0"), python=OWN, cache=downloads) == six[0]
 
 
 def test_a_date_leaves_out_what_came_later(downloads: Path) -> None:
-    text = resolve(wanting("six"), python="3.11", cache=downloads, as_of=date(2021, 1, 1))
+    text = resolve(wanting("six"), python=OWN, cache=downloads, as_of=date(2021, 1, 1))
     assert text.startswith("six==1.15.0")
-    lock = lock_info(text, requirements=wanting("six"), python="3.11", as_of=date(2021, 1, 1))
+    lock = lock_info(text, requirements=wanting("six"), python=OWN, as_of=date(2021, 1, 1))
     assert lock.as_of == date(2021, 1, 1)
 
 
@@ -51,7 +52,7 @@ def test_what_cannot_be_resolved_is_said_in_a_sentence(
     lines: list[str], words: list[str], downloads: Path
 ) -> None:
     with pytest.raises(BuildError) as error:
-        resolve(wanting(*lines), python="3.11", cache=downloads)
+        resolve(wanting(*lines), python=OWN, cache=downloads)
     said = str(error.value)
     assert all(word in said for word in words), said
     assert "\n" not in said and "Traceback" not in said and "://" not in said
@@ -60,7 +61,7 @@ def test_what_cannot_be_resolved_is_said_in_a_sentence(
 def test_an_unreached_index_is_named_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UV_OFFLINE", "1")
     with pytest.raises(BuildError, match="package index cannot be reached"):
-        resolve(wanting("six"), python="3.11", cache=tmp_path)
+        resolve(wanting("six"), python=OWN, cache=tmp_path)
 
 
 def test_a_python_that_is_not_here_is_named_with_those_that_are(tmp_path: Path) -> None:
@@ -72,14 +73,14 @@ def test_a_python_that_is_not_here_is_named_with_those_that_are(tmp_path: Path) 
 def test_a_given_lock_is_used_as_it_is() -> None:
     text = "# made elsewhere\nsix==1.0 --hash=sha256:" + "a" * 64 + "  # via x\n"
     given = Requirements(kind="given_lock", file="r.lock", lines=tuple(text.splitlines()))
-    assert resolve(given, python="3.11", cache=Path("unused")) == text
-    lock = lock_info(text, requirements=given, python="3.11", named="3.11")
+    assert resolve(given, python=OWN, cache=Path("unused")) == text
+    lock = lock_info(text, requirements=given, python=OWN, named=OWN)
     assert (lock.source, lock.requirements, lock.python_named) == ("given", "r.lock", True)
 
 
 def test_a_text_that_is_no_lock_has_no_description() -> None:
     with pytest.raises(BuildError, match="not pinned"):
-        lock_info("six\n", requirements=wanting("six"), python="3.11")
+        lock_info("six\n", requirements=wanting("six"), python=OWN)
 
 
 def test_only_network_settings_reach_uv() -> None:
@@ -106,7 +107,7 @@ def test_settings_beside_the_code_are_not_read(
     settings = '[[index]]\nurl = "http://127.0.0.1:9/simple"\ndefault = true\n'
     (tmp_path / "uv.toml").write_text(settings)
     monkeypatch.chdir(tmp_path)
-    assert resolve(wanting("six==1.17.0"), python="3.11", cache=downloads).startswith("six==1.17.0")
+    assert resolve(wanting("six==1.17.0"), python=OWN, cache=downloads).startswith("six==1.17.0")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,62 @@
+"""From a code folder to an environment in which its code runs, sandboxed where this host can."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from repro_pipeline.bundle.task import TaskCode
+from repro_pipeline.environment.build import environment_mounts, host_python, python_command
+from repro_pipeline.environment.interpreter import OWN
+from repro_pipeline.environment.make import make_environment
+from repro_pipeline.environment.parity import grade_environment
+from repro_pipeline.errors import SandboxUnavailable
+from repro_pipeline.sandbox.bubblewrap import BubblewrapRunner
+from repro_pipeline.sandbox.policy import SandboxPolicy
+from repro_pipeline.status import Status
+
+
+class Shelf(dict):
+    """A store in memory."""
+
+    def put(self, content: bytes) -> None:
+        self["lock"] = content
+
+
+def test_the_lock_is_kept_and_the_environment_graded(downloads: Path, tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("six==1.17.0\n")
+    store = Shelf()
+    given = TaskCode(python=OWN)
+    built = make_environment(tmp_path, given, store=store, cache=downloads)
+    assert store["lock"].startswith(b"six==1.17.0")
+    assert built.lock.python_named
+    assert built.fingerprint.variables["PYTHONHASHSEED"] == "0"
+    grade = grade_environment(built)
+    assert grade.grade == "medium" and len(grade.lacks) == 1, grade
+    assert host_python(built, downloads).exists()
+
+
+def test_code_runs_in_it_inside_the_sandbox(downloads: Path, tmp_path: Path) -> None:
+    try:
+        runner = BubblewrapRunner()
+        runner.enforcement()
+    except SandboxUnavailable as error:
+        pytest.skip(str(error))
+    work, out, log = tmp_path / "work", tmp_path / "out", tmp_path / "log"
+    work.mkdir()
+    out.mkdir()
+    (work / "requirements.txt").write_text("six==1.17.0\n")
+    built = make_environment(work, None, store=Shelf(), cache=downloads)
+    program = "import six, sys; print(six.__file__, sys.version)\nopen(six.__file__, 'a')"
+    ended = runner.run(
+        [python_command(), "-c", program],
+        SandboxPolicy(mounts=environment_mounts(built, downloads)),
+        workdir=work,
+        out=out,
+        log=log,
+    )
+    said = log.read_text()
+    assert said.startswith(f"/env/lib/python{OWN}/site-packages/six.py {OWN}"), said
+    assert ended.status is Status.FAILED
+    assert "Permission denied" in said or "Read-only file system" in said
