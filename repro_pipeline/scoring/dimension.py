@@ -28,7 +28,7 @@ def summary(checks: Sequence[Check]) -> str:
     """The sentences that carry a combined outcome: of the failed checks, else of the open ones."""
     open_outcomes = {Outcome.INCONCLUSIVE, Outcome.NOT_CHECKABLE}
     for carrying in ({Outcome.FAIL}, open_outcomes, {Outcome.PASS}):
-        said = [check.sentence for check in checks if check.outcome in carrying]
+        said = dict.fromkeys(check.sentence for check in checks if check.outcome in carrying)
         if said:
             return " ".join(said)
     return " ".join(check.sentence for check in checks)

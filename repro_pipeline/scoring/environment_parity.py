@@ -139,7 +139,7 @@ def _all_repetitions_identical(evidence: Evidence) -> bool:
 def _others(differences: Mapping[str, float], main: str) -> str:
     moved = {claim: gap for claim, gap in differences.items() if gap}
     if not moved:
-        return f"all {counted(len(differences), 'value')} compared are equal to the last bit."
+        return f"equal to the last bit in {counted(len(differences), 'value')} compared."
     others = [f"{claim} {number(gap)}" for claim, gap in sorted(moved.items()) if claim != main]
     same = len(differences) - len(moved)
     equal = f"{same} of {counted(len(differences), 'value')} are equal to the last bit"

@@ -64,7 +64,7 @@ class ClaimVerdict(Frozen):
     planned: int
     """Evaluation seeds that should have."""
     missing: tuple[str, ...] = ()
-    """Why each planned seed without a value has none."""
+    """Why the planned seeds without a value have none, a reason each."""
     value: float | None
     """The claim's statistic over the seeds' values."""
     mean: float | None

@@ -10,6 +10,7 @@ from repro_pipeline.experiment.model import Run
 from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose, ValueSource
 from repro_pipeline.experiment.statistics import mean
 from repro_pipeline.scoring.model import Evidence
+from repro_pipeline.scoring.words import plain
 from repro_pipeline.status import Status
 
 Seed = int | None
@@ -32,7 +33,7 @@ class Observation:
     values: Mapping[Seed, float]
     planned: int
     missing: tuple[str, ...]
-    """Why each planned seed without a value has none."""
+    """Why the planned seeds without a value have none, a reason each."""
     repeats: tuple[float, ...]
     """Values of the repetitions of unseeded code."""
     seconds_per_seed: float | None
@@ -101,7 +102,7 @@ def _observation(
         runs=tuple(runs[seed] for seed in seeds if seed in runs),
         values={seed: gave[seed].values[claim] for seed in seeds if seed in gave},
         planned=len(seeds),
-        missing=tuple(_why(seed, runs.get(seed)) for seed in seeds if seed not in gave),
+        missing=_missing({seed: runs.get(seed) for seed in seeds if seed not in gave}),
         repeats=tuple(
             run.values[claim]
             for run in repeated.get(supplier, ())
@@ -112,12 +113,25 @@ def _observation(
     )
 
 
-def _why(seed: Seed, run: Run | None) -> str:
-    name = "the unseeded run" if seed is None else f"seed {seed}"
+def _missing(absent: Mapping[Seed, Run | None]) -> tuple[str, ...]:
+    """Why seeds gave no value, those of one reason together: `seeds 2, 4 timed out (…)`."""
+    by_reason = defaultdict(list)
+    for seed, run in absent.items():
+        by_reason[_why(run)].append(seed)
+    return tuple(f"{_seeds(seeds)} {reason}" for reason, seeds in by_reason.items())
+
+
+def _seeds(seeds: list[Seed]) -> str:
+    if seeds == [None]:
+        return "the unseeded run"
+    return f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(str(seed) for seed in seeds)}"
+
+
+def _why(run: Run | None) -> str:
     if run is None:
-        return f"{name} was not run"
+        return "not run"
     counted = run.counted
     if counted.status is Status.OK:
-        return f"the run of {name} left no value"
+        return "left no value"
     reason = f" ({counted.reason.sentence.rstrip('.')})" if counted.reason else ", no reason given"
-    return f"{name} {str(counted.status).replace('_', ' ')}{reason}"
+    return f"{plain(counted.status)}{reason}"

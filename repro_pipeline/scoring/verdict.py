@@ -33,6 +33,7 @@ this share of the tolerance (three digits at 5 %). A value whose truth lies on t
 then hits the printed digits by chance with a probability of at most 0.2 * 0.242 < 5 %, whatever the
 spread: the maximum over s of (quantum / s) * phi(tolerance / s) lies at s = tolerance."""
 
+_NAMED = 5
 _UNIT_FACTORS = (100.0, 1000.0, 0.01, 0.001)
 
 
@@ -151,6 +152,7 @@ def _compared(claim: Claim, zone: Zone | None, estimate: Estimate, rule: MetricP
         }
     value, low, high = estimate.value, *zone.interval
     inside = zone.holds(value)
+    factor = None if inside else _unit_factor(zone, value)
     beyond = {Direction.LOWER: value < low, Direction.HIGHER: value > high}
     half_print = (claim.quantum or 0) / 2
     predicted = estimate.prediction95
@@ -158,8 +160,10 @@ def _compared(claim: Claim, zone: Zone | None, estimate: Estimate, rule: MetricP
         "relative_error": _relative(value - claim.value, denominator(claim, rule)),
         "within_threshold": inside,
         "agrees_at_printed_precision": _agrees(claim, value),
-        "better_than_reported": not inside and beyond.get(claim.direction, False),
-        "unit_error": None if inside else _unit_factor(zone, value),
+        "better_than_reported": factor is None
+        and not inside
+        and beyond.get(claim.direction, False),
+        "unit_error": factor,
         "reported_interval95": _reported_interval(claim),
         "reported_in_prediction95": predicted
         and predicted[0] - half_print <= claim.value <= predicted[1] + half_print,
@@ -211,10 +215,13 @@ def _decide(
         return Verdict.INCONCLUSIVE, f"Nothing to compare: {estimated.why_none}."
     what, interval = _what(estimated, n), estimated.interval90
     where = f"{span(zone.interval)}, the tolerance around {number(zone.reported)}"
+    held = f"The value of {what}, {number(estimated.value)},"
+    if interval is not None and interval[0] < interval[1]:
+        held = f"The 90 % interval of {what}, {span(interval)},"
     if interval is not None and zone.encloses(interval):
         return (
             Verdict.REPRODUCED,
-            f"The 90 % interval of {what}, {span(interval)}, is inside {where}.",
+            f"{held} is inside {where}.",
         )
     if agrees and (claim.quantum or 0) <= _FINE_PRINT * zone.half:
         spread = (
@@ -226,10 +233,8 @@ def _decide(
     if interval is None:
         place = "inside" if zone.holds(estimated.value) else "outside"
         return Verdict.INCONCLUSIVE, (
-            f"The value of {what}, {number(estimated.value)}, is {place} {where}, "
-            "but one run says nothing of its spread."
+            f"{held} is {place} {where}, but one run says nothing of its spread."
         )
-    held = f"The 90 % interval of {what}, {span(interval)},"
     if zone.excludes(interval):
         return Verdict.NOT_REPRODUCED, f"{held} is outside {where}."
     return Verdict.INCONCLUSIVE, f"{held} crosses the border of {where}."
@@ -276,7 +281,9 @@ def _asides(claim: Claim, verdict: ClaimVerdict) -> list[str]:
         says.append(f"The paper's best is of {claim.n_runs} runs, this of {verdict.n}.")
     if verdict.n < verdict.planned:
         gone = verdict.planned - verdict.n
-        why = f": {'; '.join(verdict.missing)}" if verdict.missing else ""
+        more = len(verdict.missing) - _NAMED
+        named = [*verdict.missing[:_NAMED], *([f"and {more} more"] if more > 0 else [])]
+        why = f": {'; '.join(named)}" if named else ""
         says.append(f"{gone} of {counted(verdict.planned, 'planned seed')} gave no value{why}.")
     return says
 

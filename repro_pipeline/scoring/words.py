@@ -31,3 +31,8 @@ def duration(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.2g} s"
+
+
+def plain(outcome: object) -> str:
+    """An outcome as people write it: `not reproduced`."""
+    return str(outcome).replace("_", " ")

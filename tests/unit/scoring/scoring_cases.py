@@ -20,7 +20,9 @@ from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose, ValueSource
 from repro_pipeline.frozen import digest
 from repro_pipeline.paper.address import TextAddress
+from repro_pipeline.scoring.literals import literal_scan
 from repro_pipeline.scoring.model import Evidence, IntegrityEvidence, Probe
+from repro_pipeline.scoring.probes import response_probe
 from repro_pipeline.status import Reason, Status
 
 HASH = "0" * 64
@@ -123,15 +125,17 @@ ENVIRONMENT = BuiltEnvironment(
     ),
 )
 
-RESPONSIVE = (
-    Probe(id="literal_scan", applies=True, sentence="No reported value stands in the code."),
-    Probe(
-        id="config_sensitivity",
-        applies=True,
-        sentence="A changed setting changed the bits of every value.",
-        evidence={"compared": 1, "identical": 0},
-    ),
-)
+CODE = {"experiment.py": "depth = 3\nprint(train(depth))\n"}
+
+
+def probes(claims: Sequence[Claim], files: Mapping[str, str] = CODE) -> tuple[Probe, ...]:
+    """A scan of the code, and a changed setting that moved every value."""
+    values = {one.id: 1.0 for one in claims}
+    moved = {one.id: 2.0 for one in claims}
+    return (
+        literal_scan(files, claims),
+        response_probe("config_sensitivity", "depth 4", values, moved),
+    )
 
 
 def evidence(
@@ -147,10 +151,6 @@ def evidence(
     eval_runs = runs(table)
     first = next((one for one in eval_runs if one.values), None)
     parity = runs({first.seed: first.values}, purpose=Purpose.PARITY) if first else ()
-    covered = tuple(
-        probe.model_copy(update={"claims": tuple(ids)}) if probe.id != "literal_scan" else probe
-        for probe in RESPONSIVE
-    )
     fields = {
         "paper": "paper",
         "mode": "code",
@@ -159,7 +159,7 @@ def evidence(
         "seeds": tuple(seed for seed in table if seed is not None),
         "environment": ENVIRONMENT,
         "data": DataManifest(),
-        "integrity": IntegrityEvidence(parity=parity, probes=covered),
+        "integrity": IntegrityEvidence(parity=parity, probes=probes(claims)),
         "code_tree": HASH,
         "runner": "bubblewrap",
         **more,
