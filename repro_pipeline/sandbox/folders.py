@@ -31,16 +31,22 @@ def hand_over(tree: Path, user: int | None) -> None:
 
 
 def take_back(tree: Path) -> None:
-    """Make a folder ours again: our ownership, no set-user bits, all readable, nothing too deep."""
+    """Make a folder ours again: our ownership, no set-user bits, all readable, nothing too deep.
+
+    For use when no process of the run is left: nothing changes while it is looked at.
+    """
     user, group = os.geteuid(), os.getegid()
+    deep = []
     for path, info in walk(tree):
         if user == 0:
             os.chown(path, user, group, follow_symlinks=False)
         if stat.S_ISDIR(info.st_mode):
             path.chmod(stat.S_IMODE(info.st_mode) & 0o777 | 0o700)
+            if len(path.parts) == len(tree.parts) + DEEPEST:
+                deep.append(path)
         elif stat.S_ISREG(info.st_mode):
             path.chmod(stat.S_IMODE(info.st_mode) & 0o777 | 0o600)
-    for path in _too_deep(tree):
+    for path in deep:
         remove(path)
 
 
@@ -49,33 +55,32 @@ def remove(tree: Path) -> None:
     subprocess.run(["/bin/rm", "-rf", "--one-file-system", "--", tree], check=False, env={})
 
 
-def size(tree: Path) -> int:
-    """Bytes that a folder takes on its disk, its entries included."""
-    return sum(info.st_blocks * 512 + _ENTRY for _, info in walk(tree))
+def size(tree: Path, most: float = float("inf")) -> int:
+    """Bytes that a folder takes on its disk, its entries included; counted no further than `most`."""
+    total = 0
+    for _, info in walk(tree):
+        total += info.st_blocks * 512 + _ENTRY
+        if total > most:
+            break
+    return total
 
 
 def walk(tree: Path) -> Iterator[tuple[Path, os.stat_result]]:
     """A folder and all in it down to `DEEPEST` levels, each before its contents."""
     open_ones = [(tree, 0)]
+    yield tree, os.lstat(tree)
     while open_ones:
-        path, depth = open_ones.pop()
+        folder, depth = open_ones.pop()
         try:
-            info = os.lstat(path)
-        except OSError:
+            entries = list(os.scandir(folder))
+        except OSError:  # unreadable, or gone
             continue
-        yield path, info
-        if stat.S_ISDIR(info.st_mode) and depth < DEEPEST:
+        for entry in entries:
             try:
-                names = os.listdir(path)  # noqa: PTH208
+                info = entry.stat(follow_symlinks=False)
             except OSError:
                 continue
-            open_ones += [(path / name, depth + 1) for name in names]
-
-
-def _too_deep(tree: Path) -> list[Path]:
-    limit = len(tree.parts) + DEEPEST
-    return [
-        path
-        for path, info in walk(tree)
-        if len(path.parts) == limit and stat.S_ISDIR(info.st_mode) and os.listdir(path)  # noqa: PTH208
-    ]
+            path = Path(entry.path)
+            yield path, info
+            if stat.S_ISDIR(info.st_mode) and depth + 1 < DEEPEST:
+                open_ones.append((path, depth + 1))

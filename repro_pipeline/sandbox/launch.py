@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from repro_pipeline.errors import SandboxUnavailable, UserError
+from repro_pipeline.sandbox.cgroup import sweep
 from repro_pipeline.sandbox.hints import mending
 from repro_pipeline.sandbox.policy import Enforcement, Limits, RunOutcome
 from repro_pipeline.status import Status
@@ -112,7 +113,8 @@ class Launcher:
             supervisor.wait()
             supervisor.stdout.close()
             supervisor.stderr.close()
-        if not answer:
+        if not answer:  # it was killed: the run died with it, and what it held is freed here
+            sweep()
             last = errors.strip().splitlines()[-1:] or [f"status {supervisor.returncode}"]
             raise SandboxUnavailable(
                 f"the supervisor of the run ended without a report ({last[0]})."

@@ -306,10 +306,11 @@ def _check(run: Run) -> float:
     """Measure the tree and its folders, and note a limit that is passed; how long that took."""
     began = time.monotonic()
     limits = run.job["limits"]
-    tree = watch.look(run.pid, run.init, run.group, limits["memory"])
+    tree = watch.look(run.pid, run.init, run.group, run.peak_memory)
     run.peak_memory = max(run.peak_memory, tree.memory)
     run.cpu_seconds = max(run.cpu_seconds, tree.cpu_seconds)
-    run.written = run.logged + sum(folders.size(Path(path)) for path in run.job["writable"])
+    most = limits["output"]
+    run.written = run.logged + sum(folders.size(Path(path), most) for path in run.job["writable"])
     if run.group.out_of_memory() or tree.memory > limits["memory"]:
         run.ended = "memory"
     elif tree.processes > limits["processes"] + 2:

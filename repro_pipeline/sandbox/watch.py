@@ -29,13 +29,16 @@ class Tree:
     processes: int
 
 
-def look(pid: int, init: int, group: Group, limit: int) -> Tree:
-    """Measure the tree below `pid`. Memory is exact only where it comes near `limit`."""
+def look(pid: int, init: int, group: Group, peak: int) -> Tree:
+    """Measure the tree below `pid`. Memory is exact only where it lies above `peak`, seen before.
+
+    To count shared pages once is slow, and holds up the processes.
+    """
     stats = [stat for child in descendants(pid) if (stat := _stat(child))]
     memory = group.memory_bytes()
     if memory is None:
         memory = sum(int(stat[21]) for stat in stats) * _PAGE
-        if memory > limit:  # shared pages were counted once per process
+        if memory > peak:
             memory = sum(_proportional(int(stat[-1])) for stat in stats)
         memory += _scratch(init) if init else 0
     cpu_seconds = group.cpu_seconds()

@@ -1,0 +1,7 @@
+"""Prints without end."""
+
+import os
+
+block = b"flood " * 10000
+while True:
+    os.write(1, block)
