@@ -115,7 +115,7 @@ class SqlLedger:
             if standing := connection.execute(same).one_or_none():
                 return self._event(standing)
             head = _head(connection, chain) or start(chain)
-            event = link(head, payload, at=self._clock(), actor=actor)
+            event = _linked(head, payload, self._clock(), actor)
             row = event.model_dump(exclude={"at", "payload"}) | {
                 "at": time_text(event.at),
                 "payload": canonical_json(event.payload).decode(),
@@ -164,6 +164,8 @@ class SqlLedger:
             page_query = query if after is None else query.where(EVENTS.c.seq > after)
             with self._reading() as connection:
                 page = connection.execute(page_query).all()
+            if not all(isinstance(row.seq, int) for row in page):
+                raise LedgerError(_DAMAGED[0], where=_name(self._url), hint=_DAMAGED[1])
             yield from page
             if len(page) < PAGE:
                 return
@@ -264,7 +266,7 @@ def _engine(url: URL) -> Engine:
         engine = sa.create_engine(
             url,
             pool_pre_ping=not sqlite,
-            connect_args={"timeout": BUSY_SECONDS} if sqlite else {},
+            connect_args={"timeout": BUSY_SECONDS} if sqlite else {"client_encoding": "utf8"},
         )
     except (ImportError, NoSuchModuleError) as error:
         raise LedgerError(
@@ -317,8 +319,19 @@ def _head(connection: Connection, chain: str) -> Head | None:
     return Head(chain=chain, seq=last.seq, hash=last.hash) if last else None
 
 
+def _linked(head: Head, payload: Payload, at: datetime, actor: str) -> Event:
+    try:
+        return link(head, payload, at=at, actor=actor)
+    except ValueError as error:
+        raise LedgerError(
+            "the event holds what is no JSON, such as NaN", where=payload.kind, hint=str(error)
+        ) from error
+
+
 def _read(row: sa.Row) -> Event:
     """The event in a row. Raises ValueError."""
+    if not isinstance(row.payload, str):
+        raise ValueError("the payload is no text")
     return Event(**{**row._mapping, "payload": json.loads(row.payload)})
 
 
@@ -332,8 +345,15 @@ def _exact(row: sa.Row) -> Event:
 
 def _unreadable(row: sa.Row) -> Event:
     raw = {name: str(value) for name, value in row._mapping.items()}
-    epoch = datetime.fromtimestamp(0, UTC)
-    return Event.model_construct(**{**row._mapping, "at": epoch, "payload": {"unreadable": raw}})
+    return Event.model_construct(
+        **raw
+        | {
+            "seq": row.seq,
+            "schema_version": row.schema_version,
+            "at": datetime.fromtimestamp(0, UTC),
+            "payload": {"unreadable": raw},
+        }
+    )
 
 
 def _name(url: URL) -> str:
@@ -342,14 +362,20 @@ def _name(url: URL) -> str:
     return url.render_as_string(hide_password=True)
 
 
+_DAMAGED = ("the ledger's file is damaged", "Restore it from a copy.")
 _CAUSES = (
     ("readonly database", "the ledger is read-only", "Make the file and its folder writable."),
     ("disk is full", "the disk is full: nothing was written", "Make room and run again."),
     ("disk i/o error", "the disk refused to write or read", "Check the disk and its free space."),
     ("not a database", "the file is not a ledger", "Correct the URL, or move the file away."),
-    ("malformed", "the ledger's file is damaged", "Restore it from a copy."),
+    ("malformed", *_DAMAGED),
     ("database is locked", "another writer holds the ledger for too long", "Run again."),
     ("unable to open", "the ledger's file cannot be opened", "Check the path and its permissions."),
+    (
+        "already exists",
+        "the database holds tables already that are no ledger",
+        "Name another file.",
+    ),
     ("append-only", "the ledger is append-only", "Events are never changed or removed."),
 )
 

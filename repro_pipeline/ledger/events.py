@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from repro_pipeline.errors import LedgerError
 from repro_pipeline.experiment.model import Attempt
@@ -26,6 +26,9 @@ SCHEMA = 1
 
 class Payload(Frozen):
     """What an event says. `key` identifies it within its chain."""
+
+    # A NaN in free-form configuration must be refused, not become null.
+    model_config = ConfigDict(ser_json_inf_nan="constants")
 
     version: ClassVar[int] = SCHEMA
     kind: str
