@@ -43,6 +43,11 @@ def resolve_marks(
     return tuple(printed), _with_contexts(references, contexts)
 
 
+def marked_keys(text: str) -> tuple[str, ...]:
+    """The keys of the marks in a text, in order."""
+    return tuple(key for found in _MARK.findall(text) for key in found.split(_BETWEEN))
+
+
 def print_marks(text: str, show: Callable[[Sequence[str]], str]) -> str:
     """A text with its marks printed."""
     return _MARK.sub(lambda found: show(found[1].split(_BETWEEN)), text)

@@ -66,7 +66,7 @@ def read_tree(tree: Tree, name: str) -> Paper:
         title=_title(structure, inline),
         abstract=abstract,
         authors=_authors(structure),
-        year=_year(structure, expanded.tokens),
+        year=_year(structure),
         sections=sections,
         equations=tuple(structure.equations),
         tables=tables,
@@ -262,7 +262,7 @@ def _names(tokens: Tokens) -> list[str]:
             at = argument(tokens, at)[1] if token.text == "hspace" else at
             token = token._replace(kind="char", text=",")
         spread.append(token)
-    text = re.sub(r"\^\{[^{}]*\}|\^.|\(\s*\)|[*†‡§¶]", " ", _SHOWN.print(spread).text)
+    text = re.sub(r"\^\{[^{}]*\}|\^.|\(\W*\)|[*†‡§¶]", " ", _SHOWN.print(spread).text)
     parts = re.split(r",|;|\band\b|&", text)
     cleaned = [" ".join(re.sub(r"(?<![\w-])\d+(?!\w)|[{}]", " ", part).split()) for part in parts]
     return [
@@ -279,15 +279,7 @@ _AFFILIATION = re.compile(
 )
 
 
-def _year(structure: Structure, tokens: Sequence[Token]) -> int | None:
-    """The year of the date, else of the conference whose style is used."""
-    for date in structure.dates:
-        if found := re.search(r"\b(?:19|20)\d\d\b", _SHOWN.print(date).text):
-            return int(found[0])
-    for at, token in enumerate(tokens):
-        if token.kind == "command" and token.text in {"usepackage", "documentclass"}:
-            name = argument(tokens, option(tokens, at + 1)[1])[0]
-            text = "".join(character.text for character in name)
-            if found := re.search(r"[a-z]{3,}[_-]?(20\d\d)", text):
-                return int(found[1])
-    return None
+def _year(structure: Structure) -> int | None:
+    """The year of the stated date."""
+    years = [re.search(r"\b(?:19|20)\d\d\b", _SHOWN.print(date).text) for date in structure.dates]
+    return next((int(year[0]) for year in years if year), None)

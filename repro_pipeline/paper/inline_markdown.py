@@ -1,0 +1,68 @@
+"""Inline Markdown, HTML and LaTeX as plain text."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Sequence
+
+from repro_pipeline.errors import PaperError
+from repro_pipeline.paper.latex.text import Printer
+from repro_pipeline.paper.latex.tokens import tokenise
+from repro_pipeline.paper.tables import RawCell
+
+_MATH = re.compile(r"(?<!\\)\$\$?(?!\s?\d+(?:\.\d+)?\s[a-z])(.+?)(?<!\\)\$\$?|\\\((.+?)\\\)", re.S)
+_CITATION = re.compile(r"\[(?:[^\[\]@]*@[\w:./-]+[^\[\]@]*)+\]|(?<![\w.])@([\w:./-]*\w)")
+_KEY = re.compile(r"@([\w:./-]*\w)")
+_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*|(?<!\w)__(?=\S)(.+?)(?<=\S)__(?!\w)", re.S)
+_ITALIC = re.compile(
+    r"(?<![\w*\\])\*(?=[^\s*])([^*]+?)(?<=[^\s\\])\*(?![\w*])|(?<![\w\\])_(?=\S)([^_]+?)(?<=\S)_(?!\w)"
+)
+_IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)(?:\{[^}]*\})?")
+_LINK = re.compile(r"(?<!\\)\[([^\[\]]*)\]\((?:[^()\s]|\([^()]*\))*(?:\s+\"[^\"]*\")?\)")
+_TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)\b[^<>]*>")
+_CODE = re.compile(r"`([^`]+)`")
+_ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+.!|<>~$%&-])")
+
+
+def plain_text(text: str, mark: Callable[[Sequence[str]], str] | None = None) -> str:
+    """Text without markup, formulas as they are printed; `mark` writes pandoc's citations."""
+    text = _MATH.sub(lambda found: _formula(found[1] or found[2]), text)
+    text = _IMAGE.sub("", text)
+    text = _LINK.sub(r"\1", text)
+    if mark is not None:
+        text = _CITATION.sub(lambda found: mark(_KEY.findall(found[0])), text)
+    text = _CODE.sub(r"\1", text)
+    text = _BOLD.sub(lambda found: found[1] or found[2], text)
+    text = _ITALIC.sub(lambda found: found[1] or found[2], text)
+    text = re.sub(r"<br\s*/?>", " ", text, flags=re.I)
+    text = re.sub(r"<sup>([^<]*)</sup>", lambda found: _script("^", found[1]), text, flags=re.I)
+    text = re.sub(r"<sub>([^<]*)</sub>", lambda found: _script("_", found[1]), text, flags=re.I)
+    text = html.unescape(_TAG.sub("", text))
+    text = _ESCAPE.sub(r"\1", text)
+    return "\n".join(" ".join(line.split()) for line in text.split("\n")).strip()
+
+
+def cell_text(text: str) -> RawCell:
+    """A table cell of these words: its text, and whether it begins bold or underlined."""
+    bold = re.match(
+        r"\W*(?:\*\*|__|<b>|<strong>)|\W*\$\s*\\(?:mathbf|boldsymbol|bm|textbf)\b", text
+    )
+    underlined = re.match(r"\W*(?:<u>|<ins>)|\W*\$\s*\\underline\b", text, re.I)
+    return RawCell(" ".join(plain_text(text).split()), bold=bool(bold), underline=bool(underlined))
+
+
+def _formula(source: str) -> str:
+    """A formula in LaTeX as it is printed; as it is written, if it is broken."""
+    try:
+        printed = Printer().print(tokenise(f"${source}$", "")).text
+    except PaperError:
+        return source
+    return printed.replace("*", "\\*").replace("_", "\\_").replace("<", "&lt;").replace("`", "'")
+
+
+def _script(sign: str, inside: str) -> str:
+    inside = inside.strip()
+    if not inside or (sign == "^" and set(inside) <= set("*†‡§¶#")):
+        return inside.replace("*", "\\*")
+    return f"{sign}{inside}" if len(inside) == 1 else f"{sign}{{{inside}}}"
