@@ -181,7 +181,7 @@ def joined_text(texts: Sequence[str], known: frozenset[str] = frozenset()) -> st
 
 
 def _keeps_hyphen(tail: str, head: str, known: frozenset[str]) -> bool:
-    capital = head[0].isupper() and not (tail.isupper() and head.isupper())
+    capital = head[0].isupper()
     tail, rest = tail.casefold(), head.casefold()
     if tail + rest in known:
         return f"{tail}-{rest}" in known and capital

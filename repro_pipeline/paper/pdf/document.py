@@ -15,6 +15,7 @@ from repro_pipeline.paper.model import (
     Section,
     Source,
     SourceFormat,
+    Table,
 )
 from repro_pipeline.paper.pdf import layout
 from repro_pipeline.paper.pdf.captions import CaptionAt, captions
@@ -29,10 +30,12 @@ from repro_pipeline.paper.pdf.flow import (
     vocabulary,
 )
 from repro_pipeline.paper.pdf.front import front_matter, year_of
-from repro_pipeline.paper.pdf.legible import check
+from repro_pipeline.paper.pdf.grids import read_grid
+from repro_pipeline.paper.pdf.legible import check, is_garbled
 from repro_pipeline.paper.pdf.lines import Frame, bounding, frames
 from repro_pipeline.paper.pdf.references import references
 from repro_pipeline.paper.pdf.regions import Region, regions
+from repro_pipeline.paper.tables import About, make_table
 
 READER = "repro-pdf 1"
 """Name and version of this reader: a change of what it reads makes a new version."""
@@ -78,6 +81,7 @@ def read_pdf(path: Path) -> Paper:
         authors=authors,
         year=year_of(margins, head),
         sections=sections,
+        tables=_tables(sheets, path.name, known),
         figures=tuple(Caption(number=figure.number, text=figure.text) for figure in figures),
         references=cited,
         warnings=tuple(warnings),
@@ -125,6 +129,37 @@ def _flow(sheet: Sheet, style: Style) -> list[FlowLine]:
     ordered = layout.reading_order(sheet.placed, barriers)
     tables = [region.box for region in sheet.regions]
     return flow(sheet.frame, ordered, sheet.captions, tables, style)
+
+
+def _tables(sheets: Sequence[Sheet], file: str, known: frozenset[str]) -> tuple[Table, ...]:
+    tables: list[Table] = []
+    for region in (region for sheet in sheets for region in sheet.regions):
+        table = _table(region, len(tables) + 1, file, known)
+        if table is not None:
+            tables.append(table)
+    return tuple(tables)
+
+
+def _table(region: Region, index: int, file: str, known: frozenset[str]) -> Table | None:
+    grid = read_grid(region, file, known)
+    if grid is None:
+        return None
+    caption = region.caption
+    about = About(
+        number=caption.number if caption else None,
+        caption=caption.text if caption else "",
+        provenance=Provenance(
+            file=file, page=region.frame.page.number, box=region.frame.on_page(region.box)
+        ),
+    )
+    doubts = list(grid.doubts)
+    if not region.ruled:
+        doubts.append("No rules frame the table; its rows were found by alignment.")
+    if region.frame.page.scanned:
+        doubts.append("The page is a scan with recognised text.")
+    if is_garbled(region.frame.page):
+        doubts.append("The page's fonts give wrong characters.")
+    return make_table(index, grid.rows, about, rules=grid.rules, doubts=doubts)
 
 
 # Parts of the text

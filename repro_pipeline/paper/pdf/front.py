@@ -51,7 +51,8 @@ def _title_lines(head: Sequence[FlowLine], style: Style) -> list[FlowLine]:
     found = [head[start]]
     for line in head[start + 1 :]:
         near = line.line.y - found[-1].line.y < 2.2 * size
-        smaller = line.line.size < 0.75 * size or line.line.font != found[0].line.font
+        # Small capitals: a line without a capital has the smaller size only.
+        smaller = line.line.size < 0.75 * size or not line.text.isupper()
         if (smaller and abs(line.line.size - size) > 0.12 * size) or not near:
             break
         found.append(line)

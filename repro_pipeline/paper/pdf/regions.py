@@ -285,11 +285,16 @@ def _is_tabular(region: Region, captions: Sequence[CaptionAt]) -> bool:
         return False
     if any(caption.kind != "table" and _covers(region.box, caption.box) for caption in captions):
         return False
-    rows: dict[int, int] = {}
+    if re.match(r"1:?$", first):
+        return False
+    rows: dict[int, list[Line]] = {}
     for line in lines(word for word in region.words if word.upright):
-        rows[round(line.y)] = rows.get(round(line.y), 0) + 1
-    several = sum(count >= 2 for count in rows.values())
-    return several >= 2 and several >= 0.5 * len(rows)
+        rows.setdefault(round(line.y), []).append(line)
+    several = sum(len(row) >= 2 for row in rows.values())
+    numeric = sum(
+        any(re.match(r"[-−+<>~]?[.\d]", part.text) for part in row) for row in rows.values()
+    )
+    return several >= 3 and several >= 0.5 * len(rows) and numeric >= 2
 
 
 def _covers(box: Box, other: Box) -> bool:

@@ -119,7 +119,7 @@ def _follows(piece: _Piece, glyph: Glyph) -> bool:
         and (abs(glyph.size - last.size) < 0.12 * size or _same_case_run(last, glyph))
         and glyph.x >= last.x - 0.02 * size
         and gap < WORD_GAP * size
-        and not (glyph.spaced and gap > 0.02 * size)
+        and not (glyph.spaced and gap > -0.15 * size)
     )
 
 
@@ -208,7 +208,7 @@ def _touch(left: Sequence[_Piece], right: Sequence[_Piece]) -> bool:
     size = max(left[0].size, right[0].size)
     gap = _span(right)[0] - _span(left)[1]
     spaced = first.glyphs[0].spaced and first.role == "base"
-    return -0.6 * size < gap < WORD_GAP * size and not (spaced and gap > 0.02 * size)
+    return -0.6 * size < gap < WORD_GAP * size and not (spaced and gap > -0.15 * size)
 
 
 def _word(group: list[_Piece]) -> Word:
@@ -302,7 +302,7 @@ def turned_words(page: Page, turn: int, place: Place) -> list[Word]:
     words: list[Word] = []
     run: list[Glyph] = []
     for glyph in (*page.glyphs, None):
-        if glyph is not None and glyph.turn == turn:
+        if glyph is not None and (glyph.turn == turn or _is_watermark(glyph)):
             continue
         if run and (glyph is None or not _same_run(run[-1], glyph)):
             words.append(_turned_word(run, place))
@@ -310,6 +310,10 @@ def turned_words(page: Page, turn: int, place: Place) -> list[Word]:
         if glyph is not None:
             run.append(glyph)
     return words
+
+
+def _is_watermark(glyph: Glyph) -> bool:
+    return glyph.turn is None and glyph.size > 24
 
 
 def _same_run(last: Glyph, glyph: Glyph) -> bool:

@@ -1,0 +1,183 @@
+"""A table's body lines: rows, cells of several lines, labels that stand beside several rows."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from repro_pipeline.paper.pdf.columns import Column, Piece, TableLine, is_numeric, overlap
+from repro_pipeline.paper.pdf.draft import Draft, DraftCell
+from repro_pipeline.paper.pdf.drawings import Rule
+from repro_pipeline.paper.pdf.headers import home
+
+_TOUCH = 0.5
+
+
+def body_rows(
+    draft: Draft,
+    body: Sequence[TableLine],
+    found: Sequence[Column],
+    full: Sequence[float],
+    partial: Sequence[Rule],
+) -> None:
+    """Add the body lines to the draft as rows, band by band between full rules."""
+    cuts = sorted([*full, *(rule.y0 for rule in partial)])
+    edges = itertools.pairwise([float("-inf"), *sorted(full), float("inf")])
+    for band in ([line for line in body if low < line.y <= high] for low, high in edges):
+        anchors, floating = _anchors(band)
+        start = len(draft.ys)
+        previous: TableLine | None = None
+        for line in anchors:
+            ruled = previous is not None and any(previous.y < cut < line.y for cut in cuts)
+            if previous is not None and not ruled and _goes_on(draft, previous, line, found):
+                row = len(draft.ys) - 1
+            else:
+                row = len(draft.ys)
+                draft.ys.append(line.y)
+            for part, first, last in _line_cells(draft, line, found):
+                draft.add((row, first), part.words, columns=last - first + 1)
+            previous = line
+        rows = range(start, len(draft.ys))
+        for line in floating:
+            _between_rows(draft, line, found, rows)
+        _centre_labels(draft, rows)
+
+
+def _anchors(band: Sequence[TableLine]) -> tuple[list[TableLine], list[TableLine]]:
+    """Lines far enough apart to be rows, the fullest first; and those that stand between rows."""
+    kept: list[TableLine] = []
+    for line in sorted(band, key=lambda line: (-len(line.pieces), line.y)):
+        if all(abs(line.y - other.y) >= 0.75 * min(line.size, other.size) for other in kept):
+            kept.append(line)
+    kept.sort(key=lambda line: line.y)
+    return kept, [line for line in band if line not in kept]
+
+
+def _line_cells(
+    draft: Draft, line: TableLine, found: Sequence[Column]
+) -> list[tuple[Piece, int, int]]:
+    """The line's cells with their first and last columns."""
+    return [
+        cell
+        for piece in line.pieces
+        for cell in _cells(draft, piece, found, alone=len(line.pieces) == 1)
+    ]
+
+
+def _cells(
+    draft: Draft, piece: Piece, found: Sequence[Column], *, alone: bool
+) -> list[tuple[Piece, int, int]]:
+    covered = [index for index, column in enumerate(found) if overlap(piece, column) > _TOUCH]
+    if len(covered) == 1:
+        return [(piece, covered[0], covered[0])]
+    if not covered:
+        nearest = min(range(len(found)), key=lambda index: abs(found[index].middle - piece.middle))
+        draft.doubt(f"'{piece.text}' stands in no column; it was given to the nearest.")
+        return [(piece, nearest, nearest)]
+    numbers = [word for word in piece.words if is_numeric(word)]
+    if not numbers or alone:
+        return [(piece, covered[0], covered[-1])]
+    homes = [home(word, found) for word in piece.words]
+    groups = [
+        (at, tuple(word for word, _ in pairs))
+        for at, pairs in itertools.groupby(
+            zip(piece.words, homes, strict=True), key=lambda pair: pair[1]
+        )
+    ]
+    clean = all(
+        overlap(Piece(words), column) <= _TOUCH
+        for at, words in groups
+        for index, column in enumerate(found)
+        if index != at
+    )
+    if len(groups) < 2:
+        draft.doubt(f"'{piece.text}' reaches over two columns.")
+        return [(piece, covered[0], covered[-1])]
+    if not clean:
+        draft.doubt(f"'{piece.text}' was parted into the columns that it reaches over.")
+    return [(Piece(words), at, at) for at, words in groups]
+
+
+def _goes_on(draft: Draft, above: TableLine, line: TableLine, found: Sequence[Column]) -> bool:
+    """Whether a line only goes on with cells of the row above: wrapped text, no numbers."""
+    if line.y - above.y > 1.45 * line.size or any(piece.numeric for piece in line.pieces):
+        return False
+    row = len(draft.ys) - 1
+    places = [
+        [index for index, column in enumerate(found) if overlap(piece, column) > _TOUCH]
+        for piece in line.pieces
+    ]
+    if any(len(place) != 1 for place in places):
+        return False
+    homes = [place[0] for place in places]
+    if not all((row, at) in draft.cells for at in homes):
+        return False
+    if 0 not in homes:
+        return True
+    wrapped = all(
+        re.match(r"[a-z(&]", piece.text) or _ends_open(draft.cells[row, at])
+        for piece, at in zip(line.pieces, homes, strict=True)
+    )
+    return wrapped and len(homes) < len(found)
+
+
+def _ends_open(cell: DraftCell) -> bool:
+    return re.search(r"[-–,&/+(]$|\b(?:and|of|with|for|the|w/)$", cell.text()) is not None
+
+
+def _between_rows(draft: Draft, line: TableLine, found: Sequence[Column], band: range) -> None:
+    """A line between rows: a label of both where both lack it, else a further line of a cell."""
+    near = [row for row in band if abs(draft.ys[row] - line.y) < 0.85 * line.size]
+    for part, first, last in _line_cells(draft, line, found):
+        free = [row for row in near if (row, first) not in draft.cells]
+        if len(near) == 2 and len(free) == 2:
+            draft.add((near[0], first), part.words, columns=last - first + 1).rows = 2
+        elif near:
+            row = min(
+                near,
+                key=lambda row: ((row, first) not in draft.cells, abs(draft.ys[row] - line.y)),
+            )
+            if any(is_numeric(word) for word in part.words):
+                draft.doubt(f"'{part.text}' stands between two rows.")
+            draft.add((row, first), part.words, columns=last - first + 1)
+
+
+def _centre_labels(draft: Draft, band: range) -> None:
+    """Labels of the first columns that stand at the middle of their rows are spread over these.
+
+    Where the first row has a label, labels stand at the top of their rows and stay there.
+    """
+    for column in range(min(2, draft.width - 1)):
+        labels = [
+            (row, draft.cells[row, column])
+            for row in band
+            if (row, column) in draft.cells and draft.cells[row, column].columns == 1
+        ]
+        if not labels or (labels[0][0] == band.start and labels[0][1].rows == 1):
+            return
+        spans = _middle_spans(labels, band)
+        if spans is None:
+            if any(cell.rows == 1 for _, cell in labels):
+                draft.doubt("Which rows a label at their side belongs to is unsure.")
+            return
+        for row, _ in labels:
+            del draft.cells[row, column]
+        for first, last, cell in spans:
+            cell.rows = last - first + 1
+            draft.cells[first, column] = cell
+
+
+def _middle_spans(
+    labels: Sequence[tuple[int, DraftCell]], band: range
+) -> list[tuple[int, int, DraftCell]] | None:
+    """First and last row of each label, so that it stands in the middle; None where none fits."""
+    start = band.start
+    spans: list[tuple[int, int, DraftCell]] = []
+    for row, cell in labels:
+        end = 2 * row + cell.rows - 1 - start
+        if end < row + cell.rows - 1:
+            return None
+        spans.append((start, end, cell))
+        start = end + 1
+    return spans if start == band.stop else None

@@ -1,0 +1,134 @@
+"""From a table's place on the page to its grid: lines to rows, white space to columns, spans."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from repro_pipeline.paper.pdf.bodies import body_rows
+from repro_pipeline.paper.pdf.columns import (
+    Piece,
+    TableLine,
+    columns,
+    pieces,
+    split_close_numbers,
+)
+from repro_pipeline.paper.pdf.draft import Draft, raw_rows, underlines
+from repro_pipeline.paper.pdf.drawings import Rule
+from repro_pipeline.paper.pdf.headers import head_rows, with_headers
+from repro_pipeline.paper.pdf.lines import rows
+from repro_pipeline.paper.pdf.regions import Region
+from repro_pipeline.paper.pdf.words import Word
+from repro_pipeline.paper.tables import RawCell
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table as rows of raw cells, the rows above full rules, and what is unsure about it."""
+
+    rows: list[list[RawCell]]
+    rules: tuple[int, ...]
+    doubts: tuple[str, ...]
+
+
+def read_grid(region: Region, file: str, known: frozenset[str]) -> Grid | None:
+    """The grid of a region; None where it has not two rows and two columns.
+
+    `known` are the paper's words, by which hyphens at line ends are judged.
+    """
+    underlined, horizontal, vertical = _sorted_rules(region)
+    full = [rule.y0 for rule in horizontal if _is_full(rule, region)]
+    partial = [rule for rule in horizontal if not _is_full(rule, region)]
+    lines = _table_lines(region, vertical)
+    if len(lines) < 2:
+        return None
+    head_end = _head_end(full, lines)
+    body = split_close_numbers([line for line in lines if line.y > head_end])
+    head = [line for line in lines if line.y <= head_end]
+    found = with_headers(columns(body), head)
+    if len(found) < 2:
+        return None
+    draft = Draft(len(found))
+    head_rows(draft, head, found, partial)
+    body_rows(draft, body, found, full, partial)
+    if len(draft.ys) < 2:
+        return None
+    cells = raw_rows(draft, underlined, region.frame, file, known)
+    rules = {sum(y < rule for y in draft.ys) for rule in full} - {0, len(draft.ys)}
+    return Grid(cells, tuple(sorted(rules)), tuple(draft.doubts))
+
+
+def _sorted_rules(region: Region) -> tuple[list[Rule], list[Rule], list[Rule]]:
+    """Rules that underline words, other horizontal rules, vertical rules."""
+    underlined, horizontal, vertical = [], [], []
+    for rule in region.rules:
+        if not rule.horizontal:
+            vertical.append(rule)
+        elif _is_underline(rule, region.words):
+            underlined.append(rule)
+        else:
+            horizontal.append(rule)
+    return underlined, sorted(horizontal, key=lambda rule: rule.y0), vertical
+
+
+def _is_underline(rule: Rule, words: Sequence[Word]) -> bool:
+    """Whether a rule is as wide as words close above it, and no wider."""
+    near = [word for word in words if underlines(rule, word)]
+    if not near:
+        return False
+    x0, x1 = min(word.x0 for word in near), max(word.x1 for word in near)
+    return abs(x0 - rule.x0) < 1.5 and abs(x1 - rule.x1) < 1.5
+
+
+def _is_full(rule: Rule, region: Region) -> bool:
+    return rule.x1 - rule.x0 > 0.94 * (region.box[2] - region.box[0])
+
+
+def _table_lines(region: Region, vertical: Sequence[Rule]) -> list[TableLine]:
+    upright = [word for word in region.words if word.upright]
+    found = [
+        TableLine(row[0].y, max(word.size for word in row), pieces(row, vertical))
+        for row in rows(upright, tolerance=0.2)
+    ]
+    labels = tuple(Piece((word,)) for word in region.words if not word.upright)
+    return _with_turned(found, labels) if labels else found
+
+
+def _with_turned(found: list[TableLine], labels: tuple[Piece, ...]) -> list[TableLine]:
+    """Turned headers as parts of the last line that they stand beside, or a line of their own."""
+    bottom = max(label.words[0].bottom for label in labels)
+    size = max(label.words[0].size for label in labels)
+    beside = max((line.y for line in found if abs(line.y - bottom) < 0.9 * size), default=None)
+    if beside is None:
+        return sorted([*found, TableLine(bottom, size, labels)], key=lambda line: line.y)
+    return [
+        TableLine(
+            line.y,
+            line.size,
+            tuple(sorted((*line.pieces, *labels), key=lambda piece: piece.x0))
+            if line.y == beside
+            else line.pieces,
+        )
+        for line in found
+    ]
+
+
+def _head_end(full: Sequence[float], lines: Sequence[TableLine]) -> float:
+    """The height where the header ends: at a rule, else above the first numbers."""
+    inside = [y for y in full if lines[0].y < y < lines[-1].y]
+    if inside and sum(line.y < inside[0] for line in lines) <= 6:
+        end = inside[0]
+        for following in inside[1:]:
+            between = [line for line in lines if end < line.y < following]
+            if not 1 <= len(between) <= 2 or any(
+                len(line.pieces) < 2 or any(piece.numeric for piece in line.pieces[1:])
+                for line in between
+            ):
+                break
+            end = following
+        return end
+    for above, line in itertools.pairwise([None, *lines]):
+        if any(piece.numeric for piece in line.pieces[1:]):
+            return (above.y + line.y) / 2 if above else line.y - line.size
+    return lines[0].y + 0.1

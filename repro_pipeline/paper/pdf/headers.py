@@ -1,0 +1,235 @@
+"""A table's header lines: which are rows of their own, and which columns each header spans."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from repro_pipeline.paper.pdf.columns import Column, Piece, TableLine, overlap
+from repro_pipeline.paper.pdf.draft import Draft
+from repro_pipeline.paper.pdf.drawings import Rule
+from repro_pipeline.paper.pdf.words import Word
+
+Span = tuple[int, int]
+"""First and last column."""
+
+_TOUCH = 0.5
+"""Points that two things must share to stand over each other."""
+_CENTRED = 2.0
+"""Points by which a centred header may miss the middle of its columns."""
+
+
+def head_rows(
+    draft: Draft, head: Sequence[TableLine], found: Sequence[Column], partial: Sequence[Rule]
+) -> None:
+    """Add the header lines to the draft as rows; lines that only go on are one row."""
+    groups: list[list[TableLine]] = []
+    for line in head:
+        if groups and _goes_on(groups[-1], line, found, partial):
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    for number, group in enumerate(groups):
+        row = len(draft.ys)
+        draft.ys.append(group[-1].y)
+        leaf = number == len(groups) - 1
+        parts = [piece for line in group for piece in line.pieces]
+        if leaf:
+            parts = [part for piece in parts for part in _parted(piece, found)]
+        below = groups[number + 1][0].y if not leaf else None
+        spans = _spans(draft, parts, group, found, partial, below)
+        for part, (start, end) in zip(parts, spans, strict=True):
+            draft.add((row, start), part.words, columns=end - start + 1)
+
+
+def with_headers(found: Sequence[Column], head: Sequence[TableLine]) -> list[Column]:
+    """Columns as wide as the headers of the last header line, and those that only it fills."""
+    if not head or not found:
+        return list(found)
+    wide = []
+    own = head[-1].pieces
+    for column in found:
+        over = [piece for piece in own if overlap(piece, column) > _TOUCH]
+        single = [
+            piece for piece in over if sum(overlap(piece, other) > _TOUCH for other in found) == 1
+        ]
+        wide.append(
+            Column(
+                min([column.x0, *(piece.x0 for piece in single)]),
+                max([column.x1, *(piece.x1 for piece in single)]),
+            )
+        )
+    extra = [
+        Column(piece.x0, piece.x1)
+        for piece in own
+        if all(overlap(piece, column) < -2 for column in found)
+        and not _over_a_gap(piece, own, found)
+    ]
+    return sorted([*wide, *extra], key=lambda column: column.x0)
+
+
+def _over_a_gap(piece: Piece, own: Sequence[Piece], found: Sequence[Column]) -> bool:
+    """Whether a header between two columns without headers is one that spans both."""
+    left = [column for column in found if column.x1 < piece.x0]
+    right = [column for column in found if column.x0 > piece.x1]
+    if not left or not right:
+        return False
+    sides = (left[-1], right[0])
+    return not all(any(overlap(other, column) > 0 for other in own) for column in sides)
+
+
+def _goes_on(
+    group: Sequence[TableLine],
+    line: TableLine,
+    found: Sequence[Column],
+    partial: Sequence[Rule],
+) -> bool:
+    """Whether a header line only goes on with cells of the line above it."""
+    last = group[-1]
+    step = line.y - last.y
+    if any(last.y < rule.y0 < line.y for rule in partial):
+        return False
+    if step < 0.75 * line.size:
+        return True
+    if step > 1.6 * line.size:
+        return False
+    return not any(_reaches_over(piece, line, found) for piece in last.pieces)
+
+
+def _reaches_over(piece: Piece, below: TableLine, found: Sequence[Column]) -> bool:
+    """Whether a header stands over several columns, or over the gap between two."""
+    covered = [column for column in found if overlap(piece, column) > _TOUCH]
+    under = [other for other in below.pieces if overlap(piece, other) > -1]
+    if len(covered) != 1 or len(under) >= 2:
+        return True
+    aligned = any(
+        abs(piece.middle - other.middle) < _CENTRED
+        or abs(piece.x0 - other.x0) < 1.5
+        or abs(piece.x1 - other.x1) < 1.5
+        for other in under
+    )
+    return bool(under) and not aligned
+
+
+def _parted(piece: Piece, found: Sequence[Column]) -> list[Piece]:
+    """A piece of the last header line cut where its words stand over columns of their own."""
+    covered = [column for column in found if overlap(piece, column) > _TOUCH]
+    if len(covered) < 2 or len(piece.words) < 2:
+        return [piece]
+    homes = [home(word, found) for word in piece.words]
+    groups = [
+        (at, Piece(tuple(word for word, _ in pairs)))
+        for at, pairs in itertools.groupby(
+            zip(piece.words, homes, strict=True), key=lambda pair: pair[1]
+        )
+    ]
+    places = [at for at, _ in groups]
+    own = len(places) == len(set(places)) == len(covered) and all(
+        abs(part.middle - found[at].middle) < 0.5 * part.words[0].size
+        or abs(part.x0 - found[at].x0) < 1.5
+        or abs(part.x1 - found[at].x1) < 1.5
+        for at, part in groups
+    )
+    return [part for _, part in groups] if own else [piece]
+
+
+def home(word: Word, found: Sequence[Column]) -> int:
+    """The column that a word shares most with, or is nearest to."""
+    return max(range(len(found)), key=lambda index: overlap(Piece((word,)), found[index]))
+
+
+# Spans
+
+
+def _spans(
+    draft: Draft,
+    parts: Sequence[Piece],
+    group: Sequence[TableLine],
+    found: Sequence[Column],
+    partial: Sequence[Rule],
+    below: float | None,
+) -> list[Span]:
+    """The columns that each header of a row stands over.
+
+    A rule below a header says it. Else a header in the last row, or aligned with one column,
+    stands over what it touches; another over columns that it is centred on, such that together
+    the headers leave the fewest columns without one.
+    """
+    fixed = [_ruled_span(part, group, found, partial, below) for part in parts]
+    order = sorted(range(len(parts)), key=lambda index: parts[index].middle)
+    choices = [
+        [fixed[index]] if fixed[index] else _candidates(parts[index], found, leaf=below is None)
+        for index in order
+    ]
+    chosen = _best(choices)
+    spans: list[Span] = [(0, 0)] * len(parts)
+    for index, span, options in zip(order, chosen, choices, strict=True):
+        spans[index] = span
+        if len(options) > 1 or (not fixed[index] and span[1] > span[0]):
+            draft.doubt("Which columns a header spans was judged by its place alone.")
+    return spans
+
+
+def _ruled_span(
+    part: Piece,
+    group: Sequence[TableLine],
+    found: Sequence[Column],
+    partial: Sequence[Rule],
+    below: float | None,
+) -> Span | None:
+    """The columns over a partial rule that lies between the header and the next row."""
+    last = group[-1]
+    limit = below if below is not None else last.y + 0.9 * last.size
+    y = part.words[0].y
+    ruled = [
+        rule for rule in partial if y < rule.y0 < limit and rule.x0 - 3 < part.middle < rule.x1 + 3
+    ]
+    if not ruled:
+        return None
+    rule = min(ruled, key=lambda rule: rule.y0)
+    under = [
+        index for index, column in enumerate(found) if rule.x0 - 3 <= column.middle <= rule.x1 + 3
+    ]
+    return (under[0], under[-1]) if under else None
+
+
+def _candidates(part: Piece, found: Sequence[Column], *, leaf: bool) -> list[Span]:
+    """The runs of columns that a header may stand over."""
+    covered = [index for index, column in enumerate(found) if overlap(part, column) > _TOUCH]
+    touched = (covered[0], covered[-1]) if covered else None
+    if leaf and touched:
+        return [touched]
+    first = 0 if covered[:1] == [0] else 1
+    centred = [
+        (start, end)
+        for start in range(first, len(found))
+        for end in range(start, len(found))
+        if abs((found[start].x0 + found[end].x1) / 2 - part.middle) < _CENTRED
+        and (touched is None or (start <= touched[0] and end >= touched[1]))
+    ]
+    if centred:
+        return centred
+    nearest = min(range(len(found)), key=lambda index: abs(found[index].middle - part.middle))
+    return [touched or (nearest, nearest)]
+
+
+def _best(choices: Sequence[Sequence[Span]]) -> list[Span]:
+    """One span for each header, left to right without overlap, that together cover most columns.
+
+    Where no choice avoids overlap, each header's narrowest span.
+    """
+    # Best cover by last used column: (columns covered, spans), extended header by header.
+    states: dict[int, tuple[int, list[Span]]] = {-1: (0, [])}
+    for options in choices:
+        extended: dict[int, tuple[int, list[Span]]] = {}
+        for last, (count, spans) in states.items():
+            for start, end in options:
+                if start <= last and spans and (start, end) != spans[-1]:
+                    continue
+                covered = count + (end - start + 1) * ((start, end) not in spans)
+                if end not in extended or covered > extended[end][0]:
+                    extended[end] = (covered, [*spans, (start, end)])
+        if not extended:
+            return [min(options, key=lambda span: span[1] - span[0]) for options in choices]
+        states = extended
+    return max(states.values(), key=lambda state: state[0])[1]
