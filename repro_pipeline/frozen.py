@@ -21,6 +21,14 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
+class Misfit(ValueError):
+    """What a model's own check finds wrong, with its place (keys and positions) in the model."""
+
+    def __init__(self, what: str, *place: str | int) -> None:
+        super().__init__(what)
+        self.place = place
+
+
 def canonical_json(value: Any) -> bytes:
     """One byte string per value: sorted keys, no spaces, UTF-8, no NaN. Raises ValueError on NaN."""
     return json.dumps(

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from repro_pipeline.claims.model import ClaimId, Direction, Statistic
-from repro_pipeline.frozen import Frozen, Sha256, Slug
+from repro_pipeline.frozen import Frozen, Misfit, Sha256, Slug
+from repro_pipeline.jsonpath import parse_path
 from repro_pipeline.lineage.model import AssumptionGiven
 from repro_pipeline.paper.address import Address
 from repro_pipeline.quantities import Seconds
 
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
+Place = tuple[str | int, ...]
 
 
 class TaskClaim(Frozen):
@@ -65,7 +69,10 @@ class CsvColumn(Frozen):
 
 
 class OutputMapping(Frozen):
-    """Where an existing program leaves the value of a claim. Exactly one of json, csv, regex."""
+    """Where an existing program leaves the value of a claim. Exactly one of json, csv, regex.
+
+    A regex is searched line by line (`^` and `$` are a line's ends); its first group is the value.
+    """
 
     claim: ClaimId
     file: str
@@ -80,6 +87,22 @@ class OutputMapping(Frozen):
         if sum(way is not None for way in (self.json_path, self.csv, self.regex)) != 1:
             raise ValueError("needs exactly one of `json`, `csv`, `regex`")
         return self
+
+    @field_validator("json_path")
+    @classmethod
+    def _is_path(cls, path: str | None) -> str | None:
+        if path is not None:
+            parse_path(path)
+        return path
+
+    @field_validator("regex")
+    @classmethod
+    def _is_regex(cls, pattern: str | None) -> str | None:
+        try:
+            re.compile(pattern or "")
+        except re.error as error:
+            raise ValueError(f"is no valid regular expression: {error}") from None
+        return pattern
 
 
 class DataFile(Frozen):
@@ -131,33 +154,45 @@ class Task(Frozen):
 
     @model_validator(mode="after")
     def _refers_to_itself(self) -> Task:
-        _refuse_repeats("claims", [claim.id for claim in self.claims])
-        pairs = (*self.ablations, *self.comparisons)
-        _refuse_repeats("ablations and comparisons", [pair.id for pair in pairs])
-        _refuse_repeats("assumptions", [assumption.id for assumption in self.assumptions])
-        _refuse_repeats("data", [data.name for data in self.data])
-        _refuse_repeats("seeds", list(self.seeds or ()))
+        _refuse_repeats({("claims", n, "id"): c.id for n, c in enumerate(self.claims)})
+        _refuse_repeats({(*place, "id"): pair.id for place, pair in self._pairs()})
+        _refuse_repeats({("assumptions", n, "id"): a.id for n, a in enumerate(self.assumptions)})
+        _refuse_repeats({("outputs", n, "claim"): o.claim for n, o in enumerate(self.outputs)})
+        _refuse_repeats({("data", n, "name"): d.name for n, d in enumerate(self.data)})
+        _refuse_repeats({("seeds", n): seed for n, seed in enumerate(self.seeds or ())})
         known = {claim.id for claim in self.claims}
-        users = [(f"{pair.id}: full", pair.full) for pair in pairs]
-        users += [(f"{pair.id}: variant", pair.variant) for pair in pairs]
-        users += [("outputs", mapping.claim) for mapping in self.outputs]
-        users += [
-            (f"assumption {assumption.id}", claim)
-            for assumption in self.assumptions
-            for claim in assumption.claims
-        ]
-        for user, claim in users:
+        for place, claim in self._named_claims():
             if claim not in known:
-                raise ValueError(
-                    f"{user} names the claim '{claim}', which is not among: "
-                    f"{', '.join(sorted(known)) or 'no claims at all'}"
-                )
-        if sum(claim.main for claim in self.claims) > 1:
-            raise ValueError("more than one claim is `main`")
+                listed = ", ".join(sorted(known)) or "no claims at all"
+                raise Misfit(f"the claim '{claim}' is not among: {listed}", *place)
+        for place, pair in self._pairs():
+            if pair.full == pair.variant:
+                raise Misfit("`full` and `variant` are the same claim", *place, "variant")
+        main = [position for position, claim in enumerate(self.claims) if claim.main]
+        if len(main) > 1:
+            raise Misfit("more than one claim is `main`", "claims", main[1], "main")
         return self
 
+    def _pairs(self) -> Iterator[tuple[Place, TaskPair]]:
+        for name, pairs in (("ablations", self.ablations), ("comparisons", self.comparisons)):
+            for position, pair in enumerate(pairs):
+                yield (name, position), pair
 
-def _refuse_repeats(name: str, ids: list) -> None:
-    repeated = sorted({str(one) for one in ids if ids.count(one) > 1})
-    if repeated:
-        raise ValueError(f"{name}: the same id stands twice: {', '.join(repeated)}")
+    def _named_claims(self) -> Iterator[tuple[Place, str]]:
+        """Every claim that something else names, with the place of its name."""
+        for place, pair in self._pairs():
+            yield (*place, "full"), pair.full
+            yield (*place, "variant"), pair.variant
+        for position, mapping in enumerate(self.outputs):
+            yield ("outputs", position, "claim"), mapping.claim
+        for position, assumption in enumerate(self.assumptions):
+            for number, claim in enumerate(assumption.claims):
+                yield ("assumptions", position, "claims", number), claim
+
+
+def _refuse_repeats(ids: Mapping[Place, str | int]) -> None:
+    seen = set()
+    for place, one in ids.items():
+        if one in seen:
+            raise Misfit(f"'{one}' stands twice", *place)
+        seen.add(one)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from repro_pipeline.claims.model import ClaimId
-from repro_pipeline.frozen import Frozen, Sha256, Slug, digest
+from repro_pipeline.frozen import Frozen, Misfit, Sha256, Slug, digest
 from repro_pipeline.quantities import Seconds
 
 
@@ -53,13 +53,15 @@ class ExperimentEntry(Frozen):
             raise ValueError(f"{self.id}: `of` and `change` go together")
         if self.kind in {ExperimentKind.ABLATION, ExperimentKind.SENSITIVITY}:
             if self.change is None:
-                raise ValueError(f"{self.id}: a {self.kind} needs `of` and `change`")
+                raise ValueError(f"{self.id}: `kind: {self.kind}` needs `of` and `change`")
             if len(self.change) != 1:
-                raise ValueError(
-                    f"{self.id}: a {self.kind} changes one factor, not {', '.join(self.change)}"
+                raise Misfit(
+                    f"{self.id}: `kind: {self.kind}` changes one factor, "
+                    f"not {', '.join(self.change)}",
+                    "change",
                 )
         if self.assumption and self.kind is not ExperimentKind.SENSITIVITY:
-            raise ValueError(f"{self.id}: `assumption` belongs to `kind: sensitivity`")
+            raise Misfit(f"{self.id}: `assumption` belongs to `kind: sensitivity`", "assumption")
         return self
 
 
@@ -69,8 +71,14 @@ class SampleSpec(Frozen):
     config: dict[str, Any] = {}
 
 
+_PLACES = ("{config}", "{seed}", "{out}")
+
+
 class ExperimentSpec(Frozen):
-    """The whole of `experiment.yaml`."""
+    """The whole of `experiment.yaml`.
+
+    `entry` is given `--config FILE --seed N --out DIR`, or holds `{config}`, `{seed}` and `{out}`.
+    """
 
     schema_: Annotated[Literal[1], Field(alias="schema")] = 1
     entry: Annotated[tuple[str, ...], Field(min_length=1)]
@@ -79,19 +87,23 @@ class ExperimentSpec(Frozen):
 
     @model_validator(mode="after")
     def _refers_to_itself(self) -> ExperimentSpec:
-        by_id = {entry.id: entry for entry in self.experiments}
-        if len(by_id) != len(self.experiments):
-            raise ValueError("experiments: the same id stands twice")
-        for entry in self.experiments:
+        absent = [place for place in _PLACES if not any(place in word for word in self.entry)]
+        if 0 < len(absent) < len(_PLACES):
+            raise Misfit(f"names some places, and so must name {' and '.join(absent)}", "entry")
+        by_id: dict[str, ExperimentEntry] = {}
+        for position, entry in enumerate(self.experiments):
+            if entry.id in by_id:
+                raise Misfit(f"the id '{entry.id}' stands twice", "experiments", position, "id")
+            by_id[entry.id] = entry
+        for position, entry in enumerate(self.experiments):
             if entry.of is None:
                 continue
+            place = ("experiments", position, "of")
             base = by_id.get(entry.of)
             if base is None:
-                raise ValueError(
-                    f"{entry.id}: `of` names '{entry.of}', which is not among: {', '.join(by_id)}"
-                )
+                raise Misfit(f"'{entry.of}' is not among: {', '.join(by_id)}", *place)
             if base.config is None:
-                raise ValueError(f"{entry.id}: `of` must name an experiment with a `config`")
+                raise Misfit(f"'{entry.of}' has no `config` of its own", *place)
         return self
 
 

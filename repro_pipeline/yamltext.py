@@ -1,0 +1,191 @@
+"""YAML text to plain values, each with the line it stands on; nothing in it is guessed at.
+
+The dialect is the core of YAML 1.2: `2024-01-01`, `1:30` and `007` are texts, `1e-3` is a number,
+and every key is a text. A bare word that YAML 1.1 takes for true or false (`yes`, `off`) is refused,
+because its readers do not agree on it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from repro_pipeline.errors import FileFormatError
+
+Location = tuple[str | int, ...]
+"""The keys and positions that lead to a value."""
+
+LARGEST = 1 << 20
+"""Characters of a text, also with its aliases written out."""
+
+DEEPEST = 40
+"""Lists and mappings within each other."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """The value of a YAML text, and where its parts stand."""
+
+    value: Any
+    lines: dict[Location, int]
+    """Line of each value, from 1; of a value with a key, the key's line."""
+    written: dict[Location, str]
+    """Scalars that are no texts, as they are written: `3.10` for 3.1."""
+
+    def line(self, place: Location) -> int:
+        """The line of a place, or of the nearest part around it that exists."""
+        ends = range(len(place), -1, -1)
+        return next((self.lines[place[:end]] for end in ends if place[:end] in self.lines), 1)
+
+
+def read_yaml(text: str, name: str) -> Document:
+    """Read a text; `name` stands for its file in errors.
+
+    Raises FileFormatError, with the line, for what is no YAML, for a key that stands twice, a tag,
+    an ambiguous word or a number that is not finite, and for what is empty, too long or too deep.
+    """
+    if len(text) > LARGEST:
+        raise too_large(name)
+    try:
+        node = yaml.compose(text, Loader=_Loader)
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        what = f"holds the character U+{ord(text[error.position]):04X}, which YAML does not allow."
+        raise FileFormatError(what, where=f"{name}:{line}") from None
+    except yaml.MarkedYAMLError as error:
+        raise _no_yaml(error, name) from None
+    except RecursionError:
+        raise FileFormatError(f"is nested more than {DEEPEST} deep.", where=name) from None
+    if node is None:
+        raise FileFormatError("is empty.", where=name)
+    walk = _Walk(name)
+    return Document(walk.value(node, (), ()), walk.lines, walk.written)
+
+
+def too_large(name: str) -> FileFormatError:
+    """The error for a file beyond LARGEST."""
+    return FileFormatError(f"is larger than {LARGEST >> 20} MiB.", where=name)
+
+
+def _no_yaml(error: yaml.MarkedYAMLError, name: str) -> FileFormatError:
+    mark = error.problem_mark or error.context_mark
+    hint = "Indent with spaces, not with tabs." if "'\\t'" in (error.problem or "") else ""
+    problem = ", ".join(part for part in (error.context, error.problem) if part)
+    where = f"{name}:{mark.line + 1}" if mark else name
+    return FileFormatError(f"is no valid YAML: {problem}.", where=where, hint=hint)
+
+
+class _Loader(yaml.SafeLoader):
+    """Tells the kinds of bare scalars apart as YAML 1.2 does."""
+
+    yaml_implicit_resolvers: dict = {}
+
+
+_TAG = "tag:yaml.org,2002:"
+_AMBIGUOUS = "!ambiguous"
+_KINDS = (
+    (f"{_TAG}null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    (f"{_TAG}bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    (
+        _AMBIGUOUS,
+        r"yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF",
+        list("yYnNoO"),
+    ),
+    (f"{_TAG}int", r"[-+]?(?:0|[1-9][0-9_]*|0x[0-9a-fA-F]+|0o[0-7]+)", list("-+0123456789")),
+    (
+        f"{_TAG}float",
+        r"[-+]?(?:[0-9][0-9_]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)|"
+        r"[-+]?(?:[0-9][0-9_]*\.[0-9]*|\.[0-9]+)|"
+        r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
+        list("-+.0123456789"),
+    ),
+)
+for _tag, _pattern, _first in _KINDS:
+    _Loader.add_implicit_resolver(_tag, re.compile(rf"(?:{_pattern})\Z"), _first)
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    f"{_TAG}null": lambda text: None,
+    f"{_TAG}bool": lambda text: text.lower() == "true",
+    f"{_TAG}int": lambda text: int(text.replace("_", ""), 0),
+    f"{_TAG}float": lambda text: float(re.sub(r"_|\.(?=inf|nan)", "", text.lower())),
+    f"{_TAG}str": str,
+}
+
+
+@dataclass
+class _Walk:
+    """One walk over the nodes of a text; aliases are walked wherever they stand."""
+
+    name: str
+    lines: dict[Location, int] = field(default_factory=dict)
+    written: dict[Location, str] = field(default_factory=dict)
+    room: int = LARGEST
+
+    def value(self, node: yaml.Node, place: Location, above: tuple[yaml.Node, ...]) -> Any:
+        line = node.start_mark.line + 1
+        self.lines.setdefault(place, line)
+        if any(node is outer for outer in above):
+            raise self.fault("an alias refers to itself.", line)
+        if len(above) >= DEEPEST:
+            raise self.fault(f"is nested more than {DEEPEST} deep.", line)
+        self.take(1)
+        inside = (*above, node)
+        if isinstance(node, yaml.MappingNode) and node.tag == f"{_TAG}map":
+            return {
+                key: self.value(item, (*place, key), inside)
+                for key, item in self.keyed(node, place)
+            }
+        if isinstance(node, yaml.SequenceNode) and node.tag == f"{_TAG}seq":
+            return [self.value(item, (*place, n), inside) for n, item in enumerate(node.value)]
+        if isinstance(node, yaml.ScalarNode) and node.tag in {*_READERS, _AMBIGUOUS}:
+            return self.scalar(node, place, line)
+        raise self.fault(f"the tag '{node.tag.replace(_TAG, '!!')}' is not known here.", line)
+
+    def keyed(self, node: yaml.MappingNode, place: Location):
+        """The values of a mapping with their keys, as texts."""
+        seen: set[str] = set()
+        for key_node, item in node.value:
+            line = key_node.start_mark.line + 1
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise self.fault("a key must be a text.", line)
+            key = key_node.value
+            if key in seen:
+                raise self.fault(f"the key '{key}' stands twice.", line)
+            seen.add(key)
+            self.take(len(key))
+            self.lines[*place, key] = line
+            yield key, item
+
+    def scalar(self, node: yaml.ScalarNode, place: Location, line: int) -> Any:
+        text = node.value
+        self.take(len(text))
+        if node.tag == _AMBIGUOUS:
+            raise self.fault(
+                f"the bare word {text} may mean a text or true or false.",
+                line,
+                hint=f"Write true, false or '{text}'.",
+            )
+        try:
+            value = _READERS[node.tag](text)
+        except ValueError:
+            raise self.fault(f"'{text[:40]}' cannot be read as its tag says.", line) from None
+        if isinstance(value, float) and not math.isfinite(value):
+            raise self.fault(
+                f"{text[:40]} is no finite number.", line, hint="If it is a text, put it in quotes."
+            )
+        if not isinstance(value, str):
+            self.written[place] = text
+        return value
+
+    def take(self, characters: int) -> None:
+        self.room -= characters
+        if self.room < 0:
+            raise too_large(self.name)
+
+    def fault(self, what: str, line: int, *, hint: str = "") -> FileFormatError:
+        return FileFormatError(what, where=f"{self.name}:{line}", hint=hint)
