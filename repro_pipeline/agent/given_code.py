@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.bundle.task import Task
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.config import Roles
 from repro_pipeline.errors import BundleError, UserError
 from repro_pipeline.experiment.load import SPEC_NAME, experiment_of_command, load_experiments
-from repro_pipeline.experiment.spec import ExperimentKind
+from repro_pipeline.experiment.spec import Experiment, ExperimentKind
 from repro_pipeline.ports import ArtifactStore
 
 
@@ -39,23 +43,19 @@ def freeze_code(
 
     Raises FileFormatError or BundleError when the code does not say how it is run.
     """
-    given = bundle.task.code
+    given, data = bundle.task.code, [item.name for item in bundle.task.data]
     if (code / SPEC_NAME).exists():
-        if given and given.command:
+        if (given and given.command) or bundle.task.outputs:
             raise BundleError(
-                f"gives a command, but the code has an {SPEC_NAME} with one of its own.",
-                where="task.yaml: code",
+                f"says how the code is run and read, but the code has an {SPEC_NAME} that does.",
+                where="task.yaml: code.command, outputs",
                 hint="Take one of them away.",
             )
         spec, experiments = load_experiments(code, claims)
         command, sample, outputs, seeded = spec.entry, spec.sample.config, (), True
+        check_places(command, data, where=f"{code / SPEC_NAME}: entry")
     elif given and given.command:
-        if len(bundle.task.data) != 1 and any("{data}" in part for part in given.command):
-            raise BundleError(
-                f"the command names `{{data}}`, and the task has {len(bundle.task.data)} input files.",
-                where="task.yaml: code",
-                hint="Name each as `{data.NAME}`.",
-            )
+        check_places(given.command, data, where="task.yaml: code.command")
         experiments = (experiment_of_command(bundle.task, claims),)
         command, sample, outputs = given.command, {}, bundle.task.outputs
         seeded = any("{seed}" in part for part in command)
@@ -65,6 +65,7 @@ def freeze_code(
             where=str(code),
             hint="Say how one run is started.",
         )
+    _check_sensitivity(bundle.task, experiments)
     covered = {
         claim
         for experiment in experiments
@@ -81,3 +82,41 @@ def freeze_code(
         uncovered=tuple(claim.id for claim in claims.claims if claim.id not in covered),
         seeded=seeded,
     )
+
+
+def check_places(command: Sequence[str], data: Sequence[str], *, where: str) -> None:
+    """Raise BundleError for a place such as `{sede}` or `{data.x}` that no run would fill in.
+
+    Other words in braces are left to the command: they may be its own.
+    """
+    known = ["config", "seed", "out", *(f"data.{name}" for name in data)]
+    known += ["data"] if len(data) == 1 else []
+    for name in re.findall(r"\{([A-Za-z][\w.-]*)\}", " ".join(command)):
+        near = difflib.get_close_matches(name, known, n=1)
+        if name not in known and (near or name.split(".")[0] == "data"):
+            raise BundleError(
+                f"names the place '{{{name}}}', and the task has {len(data)} input files.",
+                where=where,
+                hint=f"The places are: {', '.join(f'{{{place}}}' for place in known)}.",
+            )
+
+
+def _check_sensitivity(task: Task, experiments: Sequence[Experiment]) -> None:
+    """Assumptions and sensitivity experiments that name each other must both be there."""
+    assumptions = {assumption.id for assumption in task.assumptions}
+    sensitivity = {e.id for e in experiments if e.kind is ExperimentKind.SENSITIVITY}
+    for experiment in experiments:
+        if experiment.assumption is not None and experiment.assumption not in assumptions:
+            raise BundleError(
+                f"tests the assumption '{experiment.assumption}', which task.yaml does not name.",
+                where=f"{SPEC_NAME}: experiment {experiment.id}",
+                hint=f"It names: {', '.join(sorted(assumptions)) or 'none'}.",
+            )
+    for assumption in task.assumptions:
+        if assumption.sensitivity is not None and assumption.sensitivity not in sensitivity:
+            raise BundleError(
+                f"names the experiment '{assumption.sensitivity}', which is no sensitivity "
+                "experiment of the code.",
+                where=f"task.yaml: assumption {assumption.id}",
+                hint=f"There are: {', '.join(sorted(sensitivity)) or 'none'}.",
+            )

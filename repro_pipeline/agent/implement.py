@@ -8,7 +8,7 @@ from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.experiment.campaign import Setting, plan, run_planned
-from repro_pipeline.experiment.load import change_config
+from repro_pipeline.experiment.load import sample_config
 from repro_pipeline.experiment.model import RunSet
 from repro_pipeline.experiment.seeds import dev_seeds
 from repro_pipeline.experiment.spec import ExperimentKind, Purpose
@@ -48,16 +48,7 @@ def _sample_runs(stage: Stage, setting: Setting) -> RunSet | Ended:
     if not made.sample:
         return RunSet()
     small = [
-        experiment.model_copy(
-            update={
-                "config": change_config(
-                    experiment.config,
-                    {**made.sample, "sample": True},
-                    where=f"experiment {experiment.id}: sample",
-                    add=True,
-                )
-            }
-        )
+        experiment.model_copy(update={"config": sample_config(experiment.config, made.sample)})
         for experiment in made.experiments
         if experiment.kind is ExperimentKind.BASELINE
     ]

@@ -14,8 +14,17 @@ from repro_pipeline.ports import ArtifactStore
 from repro_pipeline.yamlfile import load_model
 
 TASK_NAME = "task.yaml"
-PAPER_ID = re.compile(r"^[a-z0-9][a-z0-9._-]{0,99}$")
+PAPER_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 _NOT_CONTENT = {".git", "__pycache__", ".venv", ".ipynb_checkpoints", ".DS_Store"}
+_SOURCES = (
+    "paper.tex",
+    "paper",
+    "paper.tar.gz",
+    "paper.xml",
+    "paper.tei.xml",
+    "paper.md",
+    "paper.pdf",
+)
 
 
 class Bundle(Frozen):
@@ -38,7 +47,7 @@ class Bundle(Frozen):
 
 def paper_id_of(name: str) -> str:
     """Check a paper id. Raises BundleError saying what an id may hold."""
-    if not PAPER_ID.match(name):
+    if not PAPER_ID.fullmatch(name):
         slug = re.sub(r"[^a-z0-9._-]+", "-", name.lower()).strip("-._") or "paper"
         raise BundleError(
             f"'{name}' cannot be a paper id: it may hold a-z, 0-9, '.', '_' and '-', "
@@ -61,37 +70,33 @@ def open_bundle(folder: Path) -> Bundle:
     task_file = folder / TASK_NAME
     task = load_model(task_file, Task) if task_file.exists() else Task()
     code = task.code.path if task.code else "code"
-    if task.code and not (folder / code).is_dir():
+    has_code = (folder / code).is_dir() and lies_inside(folder / code, folder)
+    if task.code and not has_code:
         raise BundleError(
             f"`code: {{path: {code}}}` is no folder of the bundle.", where=str(task_file)
         )
-    references = folder / "references"
+    files = _digests(folder)
     return Bundle(
         paper=paper,
         sources=tuple(path.relative_to(folder).as_posix() for path in sources),
         task=task,
-        files=_digests(folder),
-        references=tuple(
-            path.relative_to(folder).as_posix()
-            for path in (sorted(references.rglob("*")) if references.is_dir() else ())
-            if path.is_file()
-        ),
-        has_code=(folder / code).is_dir(),
+        files=files,
+        references=tuple(name for name in files if name.startswith("references/")),
+        has_code=has_code,
     )
+
+
+def lies_inside(path: Path, folder: Path) -> bool:
+    """Whether a path lies in a folder when its links are followed."""
+    if "\0" in str(path):
+        return False
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def find_sources(folder: Path) -> tuple[Path, ...]:
     """The paper's sources, the most exact format first. Raises BundleError where there is none."""
-    names = (
-        "paper.tex",
-        "paper",
-        "paper.tar.gz",
-        "paper.xml",
-        "paper.tei.xml",
-        "paper.md",
-        "paper.pdf",
-    )
-    found = tuple(folder / name for name in names if (folder / name).exists())
+    sources = [folder / name for name in _SOURCES]
+    found = tuple(path for path in sources if path.is_file() or _is_latex_folder(path))
     if not found:
         raise BundleError(
             "holds no paper.",
@@ -102,26 +107,57 @@ def find_sources(folder: Path) -> tuple[Path, ...]:
     return found
 
 
+def _is_latex_folder(path: Path) -> bool:
+    return path.name == "paper" and path.is_dir()
+
+
 def _digests(folder: Path) -> dict[str, str]:
+    """Digest per file, in order of path. A link to a folder counts by the folder that it names."""
     digests: dict[str, str] = {}
-    for root, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in _NOT_CONTENT)
-        for name in sorted(set(files) - _NOT_CONTENT):
-            path = Path(root, name)
-            if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
-                raise BundleError("is a link that leaves the bundle.", where=str(path))
-            if not path.is_file():
-                raise BundleError("is no regular file.", where=str(path))
-            with path.open("rb") as stream:
-                sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-            digests[path.relative_to(folder).as_posix()] = sha256
-    return digests
+    try:
+        for root, folders, files in os.walk(folder, onerror=_raise):
+            folders[:] = sorted(set(folders) - _NOT_CONTENT)
+            links = [name for name in folders if Path(root, name).is_symlink()]
+            for name in sorted({*files, *links} - _NOT_CONTENT):
+                path = Path(root, name)
+                digests[_name_of(path, folder)] = _digest_of(path, folder)
+    except OSError as error:
+        raise BundleError(f"cannot be read: {error.strerror}.", where=str(error.filename)) from None
+    return dict(sorted(digests.items()))
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _name_of(path: Path, folder: Path) -> str:
+    name = path.relative_to(folder).as_posix()
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise BundleError(
+            "has a name that is not UTF-8.", where=repr(str(path)), hint="Rename it."
+        ) from None
+    return name
+
+
+def _digest_of(path: Path, folder: Path) -> str:
+    if path.is_symlink() and not lies_inside(path, folder):
+        raise BundleError(
+            "is a link that leaves the bundle.", where=str(path), hint="Put a copy in its place."
+        )
+    if path.is_dir():
+        named = Path(os.path.realpath(path)).relative_to(os.path.realpath(folder))
+        return digest({"link to": named.as_posix()})
+    if not path.is_file():
+        raise BundleError("is no regular file.", where=str(path), hint="Remove it.")
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _which_exist(papers: Path) -> str:
-    names = (
-        sorted(path.name for path in papers.iterdir() if path.is_dir()) if papers.is_dir() else []
-    )
+    folders = papers.iterdir() if papers.is_dir() else ()
+    names = sorted(path.name for path in folders if path.is_dir() and PAPER_ID.fullmatch(path.name))
     return f"These exist: {', '.join(names)}." if names else "Add one with `repro add PATH`."
 
 
@@ -129,5 +165,6 @@ def keep_bundle(bundle: Bundle, folder: Path, store: ArtifactStore) -> None:
     """Keep the sources, the task and the references in the store; the code is kept when frozen."""
     kept = (*bundle.sources, TASK_NAME)
     for name in bundle.files:
-        if name in kept or name.split("/")[0] in {"paper", "references"}:
+        wanted = name in kept or name.split("/")[0] in {"paper", "references"}
+        if wanted and (folder / name).is_file():
             store.put_file(folder / name)

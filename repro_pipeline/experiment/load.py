@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import copy
-import json
+import difflib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from repro_pipeline.bundle.folder import lies_inside
 from repro_pipeline.bundle.task import Task
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.errors import FileFormatError
 from repro_pipeline.experiment.spec import Experiment, ExperimentKind, ExperimentSpec
+from repro_pipeline.jsonfile import read_json
 from repro_pipeline.yamlfile import load_model
 
 SPEC_NAME = "experiment.yaml"
@@ -38,9 +41,10 @@ def load_experiments(
             )
         if entry.config is not None:
             configs[entry.id] = _read_config(code, entry.config, path)
+    _refuse_idle_sample(spec.sample.config, configs.values(), path)
     experiments = []
     for entry in spec.experiments:
-        config = configs.get(entry.of or entry.id)
+        config = configs[entry.of or entry.id]
         if entry.change:
             config = change_config(config, entry.change, where=f"{path}: experiment {entry.id}")
         experiments.append(
@@ -59,26 +63,31 @@ def load_experiments(
     return spec, tuple(experiments)
 
 
-def change_config(
-    config: dict[str, Any], change: dict[str, Any], *, where: str, add: bool = False
-) -> dict[str, Any]:
+def change_config(config: dict[str, Any], change: dict[str, Any], *, where: str) -> dict[str, Any]:
     """A copy of `config` with settings changed; dots in a name lead into nested mappings.
 
-    Raises FileFormatError when a setting does not exist or already has the value (unless `add`).
+    Raises FileFormatError when a setting does not exist, is a group of settings, or already has the
+    value.
     """
     changed = copy.deepcopy(config)
     for name, value in change.items():
-        *parents, last = name.split(".")
-        place = changed
-        for parent in parents:
-            place = place.get(parent) if isinstance(place, dict) else None
-        if not isinstance(place, dict) or (last not in place and not add):
+        place, last = _setting(changed, name)
+        if last not in place:
+            near = difflib.get_close_matches(last, place, n=1)
             raise FileFormatError(
                 f"changes '{name}', which its base configuration does not hold.",
                 where=where,
-                hint=f"It holds: {', '.join(sorted(config)) or 'nothing'}.",
+                hint=f"Did you mean '{near[0]}'?"
+                if near
+                else f"It holds there: {', '.join(sorted(place)) or 'nothing'}.",
             )
-        if not add and place[last] == value:
+        if isinstance(place[last], dict):
+            raise FileFormatError(
+                f"changes '{name}', which is a group of settings.",
+                where=where,
+                hint=f"Name one of them, as {name}.{next(iter(place[last]), 'SETTING')}.",
+            )
+        if place[last] == value:
             raise FileFormatError(
                 f"changes '{name}' to {value!r}, which it already is.",
                 where=where,
@@ -86,6 +95,30 @@ def change_config(
             )
         place[last] = value
     return changed
+
+
+def sample_config(config: dict[str, Any], sample: dict[str, Any]) -> dict[str, Any]:
+    """A copy of `config` for the small first run: what it holds of `sample`, and `sample: true`."""
+    small = copy.deepcopy(config)
+    for name, value in sample.items():
+        place, last = _setting(small, name)
+        if last in place:
+            place[last] = value
+    return {**small, "sample": True}
+
+
+def _setting(config: dict[str, Any], name: str) -> tuple[dict[str, Any], str]:
+    """The mapping in which a setting would stand, and its key there.
+
+    A whole name that is a key wins over its parts; of a path that breaks off, the mapping is empty.
+    """
+    place: Any = config
+    while name not in place and "." in name:
+        first, name = name.split(".", 1)
+        place = place.get(first)
+        if not isinstance(place, dict):
+            return {}, name
+    return place, name
 
 
 def experiment_of_command(task: Task, claims: ReportedClaims) -> Experiment:
@@ -112,29 +145,40 @@ def experiment_of_command(task: Task, claims: ReportedClaims) -> Experiment:
 
 def _read_config(code: Path, name: str, spec: Path) -> dict[str, Any]:
     path = code / name
-    if not path.resolve().is_relative_to(code.resolve()):
+    if not lies_inside(path, code):
         raise FileFormatError(
             f"the configuration '{name}' leaves the code folder.", where=str(spec)
         )
     try:
-        config = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise FileFormatError(
             f"the configuration '{name}' does not exist.", where=str(spec)
         ) from None
-    except json.JSONDecodeError as error:
-        raise FileFormatError(
-            f"is no valid JSON: {error.msg}.", where=f"{path}:{error.lineno}"
-        ) from None
-    except (ValueError, OSError) as error:
-        raise FileFormatError(f"cannot be read: {error}.", where=str(path)) from None
+    except UnicodeDecodeError:
+        raise FileFormatError("is not UTF-8.", where=str(path)) from None
+    except OSError as error:
+        raise FileFormatError(f"cannot be read: {error.strerror}.", where=str(path)) from None
+    config = read_json(text, str(path))
     if not isinstance(config, dict):
         raise FileFormatError("must be a mapping of settings.", where=str(path))
     return config
 
 
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is no JSON number")
+def _refuse_idle_sample(
+    sample: dict[str, Any], configs: Iterable[dict[str, Any]], path: Path
+) -> None:
+    """Refuse a setting that no configuration holds: the small run would not be small."""
+    held = list(configs)
+    for name in sample:
+        places = [_setting(config, name) for config in held]
+        if not any(last in place for place, last in places):
+            known = sorted({key for place, _ in places for key in place})
+            raise FileFormatError(
+                f"sample: no configuration holds the setting '{name}'.",
+                where=str(path),
+                hint=f"They hold there: {', '.join(known) or 'nothing'}.",
+            )
 
 
 def _refuse_double_cover(experiments: list[Experiment], path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 import re
@@ -13,12 +14,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from repro_pipeline.bundle.task import OutputMapping
-from repro_pipeline.errors import UserError
+from repro_pipeline.errors import FileFormatError, UserError
 from repro_pipeline.experiment.spec import MetricsFile, ValueSource
+from repro_pipeline.jsonfile import NotFiniteError, read_json
+from repro_pipeline.jsonpath import parse_path, values_at
 
 METRICS_NAME = "metrics.json"
-_CLOCK_SLACK_NS = 2_000_000_000
-"""File systems may keep times in steps of up to two seconds."""
+LARGEST_METRICS = 16 << 20
+"""Bytes of a metrics.json."""
+LARGEST_OUTPUT = 256 << 20
+"""Bytes of a file or a log in which a mapping looks for values: it is read whole."""
 
 
 class MetricsError(UserError):
@@ -41,34 +46,35 @@ def read_values(
 ) -> tuple[dict[str, float], ValueSource]:
     """The value of each of `claims` that a run left in `out`, and where the values come from.
 
-    `started_ns` is the run's start on the clock of the file system: an older file was not written
-    by the run. Raises MetricsError.
+    `started_ns` is the run's start on the clock of the file system that holds `out`: a file with an
+    older stamp was not written by the run. Raises MetricsError.
     """
     if outputs:
         mapped = [mapping for mapping in outputs if mapping.claim in claims]
         values = [(mapping.claim, _mapped(mapping, out, log, started_ns)) for mapping in mapped]
         return _checked(values, claims), ValueSource.PARSED
-    path = out / METRICS_NAME
-    text = _fresh_text(path, METRICS_NAME, started_ns)
+    text = _fresh_text(out / METRICS_NAME, METRICS_NAME, started_ns, LARGEST_METRICS)
+    metrics = _metrics_file(text)
+    values = [(metric.claim, metric.value) for metric in metrics.metrics]
+    return _checked(values, claims), ValueSource.SELF_REPORTED
+
+
+def _metrics_file(text: str) -> MetricsFile:
     try:
-        metrics = MetricsFile.model_validate(json.loads(text, parse_constant=_refuse_constant))
-    except json.JSONDecodeError as error:
-        raise MetricsError(
-            "metrics_malformed",
-            f"is no valid JSON: {error.msg}.",
-            where=f"{METRICS_NAME}:{error.lineno}",
-        ) from None
+        read_json(text, METRICS_NAME)
+        return MetricsFile.model_validate_json(text, strict=True)
+    except NotFiniteError as error:
+        raise MetricsError("metrics_not_finite", error.what, where=error.where) from None
+    except FileFormatError as error:
+        raise MetricsError("metrics_malformed", error.what, where=error.where) from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise MetricsError(
             "metrics_malformed",
-            f"does not follow its schema: {place}: {first['msg']}.",
+            f"does not follow its schema: {place}: {first['msg']}.".replace(": :", ":"),
             hint='It must be {"metrics": [{"claim": "<id>", "value": 3.9}], "notes": ""}.',
         ) from None
-    return _checked(
-        [(m.claim, m.value) for m in metrics.metrics], claims
-    ), ValueSource.SELF_REPORTED
 
 
 def _checked(values: list[tuple[str, float]], claims: Sequence[str]) -> dict[str, float]:
@@ -95,40 +101,41 @@ def _checked(values: list[tuple[str, float]], claims: Sequence[str]) -> dict[str
     return result
 
 
-def _fresh_text(path: Path, name: str, started_ns: int) -> str:
-    if path.is_symlink() or not path.is_file():
+def _fresh_text(path: Path, name: str, started_ns: int, largest: int) -> str:
+    """The text of a regular file that the run wrote."""
+    if path.is_symlink():
+        raise MetricsError("metrics_missing", "is a link, and no file of the run.", where=name)
+    if not path.is_file():
         raise MetricsError("metrics_missing", "the run did not write it.", where=name)
-    if path.stat().st_mtime_ns < started_ns - _CLOCK_SLACK_NS:
+    stamp = path.stat()
+    if stamp.st_mtime_ns < started_ns:
         raise MetricsError(
             "metrics_stale",
             "is older than the run: it was not written by it.",
             where=name,
             hint="A run must compute its values, not carry over a file.",
         )
-    text = path.read_text(encoding="utf-8", errors="replace")
+    if stamp.st_size > largest:
+        what = f"has {stamp.st_size} bytes, more than the {largest} that are read."
+        raise MetricsError("metrics_too_large", what, where=name)
+    try:
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise MetricsError(
+            "metrics_missing", f"cannot be read: {error.strerror}.", where=name
+        ) from None
     if not text.strip():
         raise MetricsError("metrics_empty", "is empty.", where=name)
     return text
 
 
-def _refuse_constant(name: str) -> float:
-    raise MetricsError("metrics_not_finite", f"holds {name}, which is no finite number.")
-
-
 def _mapped(mapping: OutputMapping, out: Path, log: Path, started_ns: int) -> float:
     name = mapping.file
     path = log if name == "stdout" else out / name
-    if not path.resolve().is_relative_to(out.resolve()) and name != "stdout":
+    if name != "stdout" and not path.resolve().is_relative_to(out.resolve()):
         raise MetricsError("metrics_missing", "leaves the output folder.", where=name)
-    text = _fresh_text(path, name, started_ns)
-    if mapping.json_path is not None:
-        found = _from_json(text, mapping.json_path, name)
-    elif mapping.csv is not None:
-        found = _from_csv(text, mapping, name)
-    else:
-        found = [
-            match[1] if match.re.groups else match[0] for match in _matches(mapping.regex, text)
-        ]
+    text = _fresh_text(path, name, started_ns, LARGEST_OUTPUT)
+    found = _found(mapping, text, name)
     if not found:
         raise MetricsError(
             "metrics_missing", f"holds nothing for the claim '{mapping.claim}'.", where=name
@@ -137,48 +144,37 @@ def _mapped(mapping: OutputMapping, out: Path, log: Path, started_ns: int) -> fl
     return sum(numbers) / len(numbers) if mapping.stat == "mean" else numbers[-1]
 
 
-def _matches(pattern: str, text: str) -> list[re.Match[str]]:
+def _found(mapping: OutputMapping, text: str, name: str) -> list[Any]:
+    if mapping.json_path is not None:
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise MetricsError(
+                "metrics_malformed", f"is no usable JSON: {error}.", where=name
+            ) from None
+        return values_at(value, parse_path(mapping.json_path))
+    if mapping.csv is not None:
+        return _column(text, mapping.csv.where, mapping.csv.column, name)
+    matches = re.finditer(mapping.regex, text, flags=re.MULTILINE)
+    return [match[1] if match.re.groups else match[0] for match in matches]
+
+
+def _column(text: str, where: dict[str, str], column: str, name: str) -> list[str | None]:
+    """The texts of a CSV file's column, in the rows that hold the wanted texts."""
     try:
-        return list(re.finditer(pattern, text, flags=re.MULTILINE))
-    except re.error as error:
-        raise MetricsError("bad_mapping", f"the regex {pattern!r} is not valid: {error}.") from None
-
-
-def _from_csv(text: str, mapping: OutputMapping, name: str) -> list[str]:
-    rows = csv.DictReader(text.splitlines())
-    wanted = mapping.csv
-    absent = [
-        column for column in (*wanted.where, wanted.column) if column not in (rows.fieldnames or ())
-    ]
-    if absent:
-        raise MetricsError(
-            "metrics_missing",
-            f"has no column '{absent[0]}'.",
-            where=name,
-            hint=f"Columns: {', '.join(rows.fieldnames or ())}.",
-        )
-    return [row[wanted.column] for row in rows if all(row[c] == v for c, v in wanted.where.items())]
-
-
-def _from_json(text: str, path: str, name: str) -> list[Any]:
-    """The values at a path such as `$.results[0].accuracy` or `$.runs[*].accuracy`."""
-    try:
-        values = [json.loads(text)]
-    except json.JSONDecodeError as error:
-        raise MetricsError(
-            "metrics_malformed", f"is no valid JSON: {error.msg}.", where=name
-        ) from None
-    for part in re.findall(r"[^.\[\]$]+|\[\*\]", re.sub(r"^\$\.?", "", path)):
-        values = [inner for value in values for inner in _step(value, part)]
-    return values
-
-
-def _step(value: Any, part: str) -> list[Any]:
-    if part == "[*]":
-        return list(value) if isinstance(value, list) else []
-    if isinstance(value, list):
-        return [value[int(part)]] if part.isdigit() and int(part) < len(value) else []
-    return [value[part]] if isinstance(value, dict) and part in value else []
+        rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+        header = rows.fieldnames or ()
+        absent = [wanted for wanted in (*where, column) if wanted not in header]
+        if absent:
+            raise MetricsError(
+                "metrics_missing",
+                f"has no column '{absent[0]}'.",
+                where=name,
+                hint=f"Columns: {', '.join(header)}.",
+            )
+        return [row[column] for row in rows if all(row[c] == v for c, v in where.items())]
+    except csv.Error as error:
+        raise MetricsError("metrics_malformed", f"is no usable CSV: {error}.", where=name) from None
 
 
 def _number(value: Any, claim: str, name: str) -> float:
@@ -186,7 +182,8 @@ def _number(value: Any, claim: str, name: str) -> float:
         if isinstance(value, bool):
             raise ValueError
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
+        shown = str(value)[:80]
         raise MetricsError(
-            "metrics_malformed", f"the value of '{claim}' is no number: {value!r}.", where=name
+            "metrics_malformed", f"the value of '{claim}' is no number: '{shown}'.", where=name
         ) from None

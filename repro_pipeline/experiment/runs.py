@@ -207,18 +207,22 @@ def _run_in(place: Path, run: PlannedRun, lab: Laboratory) -> dict:
             "out": inside(out),
             "data": data,
         },
+        contract=not lab.outputs,
     )
     started_ns = _file_clock(out)
     outcome = lab.runner.run(command, policy, workdir=workdir, out=out, log=log)
     return {**_measured(outcome), **_judged(run, outcome, out, log, started_ns, lab)}
 
 
-def fill_command(command: Sequence[str], places: Mapping[str, Any]) -> list[str]:
+def fill_command(
+    command: Sequence[str], places: Mapping[str, Any], *, contract: bool = True
+) -> list[str]:
     """The command of a run, from its words and the places as the code sees them.
 
     A command that holds `{config}`, `{seed}`, `{out}` or `{data.NAME}` is a template, in which
-    `{data}` is the only input file; any other command is given `--config FILE --seed N --out DIR`.
-    A leading `python` stands for the environment's interpreter.
+    `{data}` is the only input file; any other command is given `--config FILE --seed N --out DIR`,
+    unless it is of code that knows no such `contract`, and is run as it is. A leading `python`
+    stands for the environment's interpreter.
     """
     first, *rest = command
     words = [places["python"] if first in {"python", "python3"} else first, *rest]
@@ -230,7 +234,7 @@ def fill_command(command: Sequence[str], places: Mapping[str, Any]) -> list[str]
         **{f"{{data.{name}}}": path for name, path in data.items()},
         **({"{data}": next(iter(data.values()))} if len(data) == 1 else {}),
     }
-    if not any(name in word for word in words for name in names):
+    if contract and not any(name in word for word in words for name in names):
         return [
             *words,
             "--config",

@@ -1,4 +1,8 @@
-"""Seeds: chosen by the grader after the code is frozen, never by the submission."""
+"""Seeds: chosen by the grader after the code is frozen, never by the submission.
+
+Each seed is either for evaluation or for development, by a coin that is keyed with the project's
+secret: the two are disjoint for all codes and sweeps, and code cannot tell which kind it is given.
+"""
 
 from __future__ import annotations
 
@@ -11,23 +15,24 @@ def evaluation_seeds(secret: bytes, code_tree: str, *, sweep: int, count: int) -
 
     A longer list begins with the shorter one, so that asking for more seeds repeats no run.
     """
-    return _derive(
-        secret, f"eval:{code_tree}:{sweep}", count, taken=set(dev_seeds(secret, code_tree))
-    )
+    return _derive(secret, f"eval:{code_tree}:{sweep}", count, side=0)
 
 
 def dev_seeds(secret: bytes, code_tree: str, count: int = 1) -> tuple[int, ...]:
-    """Seeds for sample runs; no evaluation seed is among the first of them."""
-    return _derive(secret, f"dev:{code_tree}", count, taken=set())
+    """Seeds for sample runs; none of them is ever an evaluation seed."""
+    return _derive(secret, f"dev:{code_tree}", count, side=1)
 
 
-def _derive(secret: bytes, label: str, count: int, *, taken: set[int]) -> tuple[int, ...]:
-    seeds: list[int] = []
+def _derive(secret: bytes, label: str, count: int, *, side: int) -> tuple[int, ...]:
+    seeds: dict[int, None] = {}
     index = 0
     while len(seeds) < count:
-        mac = hmac.new(secret, f"{label}:{index}".encode(), hashlib.sha256).digest()
-        seed = int.from_bytes(mac[:4], "big") >> 1
+        seed = int.from_bytes(_mac(secret, f"{label}:{index}")[:4], "big") >> 1
         index += 1
-        if seed not in taken and seed not in seeds:
-            seeds.append(seed)
+        if _mac(secret, f"coin:{seed}")[0] & 1 == side:
+            seeds[seed] = None
     return tuple(seeds)
+
+
+def _mac(secret: bytes, text: str) -> bytes:
+    return hmac.new(secret, text.encode(), hashlib.sha256).digest()
