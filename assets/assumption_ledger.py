@@ -11,6 +11,7 @@ from repro_pipeline.ledger.events import AssumptionRecorded
 from repro_pipeline.lineage.assumptions import collect_assumptions
 from repro_pipeline.lineage.model import AssumptionLedger, Lineage
 from repro_pipeline.lineage.rank import read_references
+from repro_pipeline.paper.model import Paper
 from repro_pipeline.stages import Stage
 
 
@@ -37,11 +38,15 @@ def describe(ledger: AssumptionLedger) -> dict:
 
 @stage_asset(group="understand", version="1", describe=describe)
 def assumption_ledger(
-    stage: Stage, paper_bundle: Bundle, reported_claims: ReportedClaims, paper_lineage: Lineage
+    stage: Stage,
+    paper_bundle: Bundle,
+    parsed_paper: Paper,
+    reported_claims: ReportedClaims,
+    paper_lineage: Lineage,
 ) -> AssumptionLedger:
     """What the paper leaves unsaid and how it was filled in, each with its source, before any code."""
     texts = read_references(stage.bundle_folder, paper_bundle.references)
-    ledger = collect_assumptions(paper_bundle.task, texts, paper_lineage)
+    ledger = collect_assumptions(paper_bundle.task, texts, paper_lineage, parsed_paper)
     for assumption in ledger.assumptions:
         stage.record(AssumptionRecorded(assumption=assumption))
     for warning in ledger.warnings:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from decimal import Decimal
+
 from repro_pipeline.bundle.task import Task, TaskClaim, TaskPair
 from repro_pipeline.claims.model import Claim, ClaimPair, PairKind, ReportedClaims
 from repro_pipeline.errors import AddressError, BundleError
@@ -18,7 +21,7 @@ def extract_claims(paper: Paper, task: Task) -> ReportedClaims:
     """
     if not task.claims:
         raise BundleError(
-            "names no claims, and no reader model is configured to propose them.",
+            "names no claims.",
             where="task.yaml",
             hint="Name the numbers that matter under `claims`, by table, row and column.",
         )
@@ -40,6 +43,12 @@ def extract_claims(paper: Paper, task: Task) -> ReportedClaims:
 
 def _claim(paper: Paper, wanted: TaskClaim) -> Claim:
     quantity, provenance = _read(paper, wanted.reported)
+    if quantity and quantity.unit and wanted.unit and not _same_unit(quantity.unit, wanted.unit):
+        raise AddressError(
+            f"the paper prints '{quantity.text}' in {quantity.unit}, the task says {wanted.unit}.",
+            where=str(wanted.reported),
+            hint=f"Write `unit: {quantity.unit}`.",
+        )
     return Claim(
         **wanted.model_dump(exclude={"reported", "main"}),
         value=quantity.value if quantity else None,
@@ -55,26 +64,37 @@ def _claim(paper: Paper, wanted: TaskClaim) -> Claim:
 def _read(
     paper: Paper, address: CellAddress | TextAddress | StatedValue
 ) -> tuple[Quantity | None, Provenance | None]:
+    if isinstance(address, StatedValue):
+        return _stated(address), None
     if isinstance(address, CellAddress):
         _, _, _, cell, quantity = resolve_cell(paper, address)
-        if quantity.relation != "=":
-            raise AddressError(
-                f"the cell holds a bound ('{cell.text}'), not a value.", where=str(address)
-            )
-        return quantity, cell.provenance
-    if isinstance(address, TextAddress):
+        provenance = cell.provenance
+    else:
         _, quantity = resolve_text(paper, address)
-        return quantity, Provenance(file=paper.source.file)
+        provenance = Provenance(file=paper.source.file)
+    if quantity.relation != "=":
+        raise AddressError(
+            f"'{quantity.text}' is a bound or an estimate, not a value.", where=str(address)
+        )
+    return quantity, provenance
+
+
+def _stated(address: StatedValue) -> Quantity | None:
     if address.value is None:
-        return None, None
-    stated = Quantity(
-        text=f"{address.value:g}",
+        return None
+    decimals = max(0, -Decimal(repr(address.quantum)).normalize().as_tuple().exponent)
+    return Quantity(
+        text=f"{address.value:.{decimals}f}",
         value=address.value,
         quantum=address.quantum,
         uncertainty=address.uncertainty,
         uncertainty_kind="unstated" if address.uncertainty is not None else None,
     )
-    return stated, None
+
+
+def _same_unit(one: str, other: str) -> bool:
+    names = {"%": "percent", "pct": "percent"}
+    return names.get(one.lower(), one.lower()) == names.get(other.lower(), other.lower())
 
 
 def _pair(pair: TaskPair, kind: PairKind, claims: dict[str, Claim]) -> ClaimPair:
@@ -91,7 +111,8 @@ def _pair(pair: TaskPair, kind: PairKind, claims: dict[str, Claim]) -> ClaimPair
     if full.value is not None and variant.value is not None:
         difference = variant.value - full.value
         rounding = (full.quantum + variant.quantum) / 2
-        if abs(difference) <= rounding * (1 + 1e-9):
+        noise = 4 * sys.float_info.epsilon * max(abs(full.value), abs(variant.value))
+        if abs(difference) <= rounding * (1 + 1e-9) + noise:
             sign = None
             excluded = (
                 f"the printed difference {difference:+.4g} lies within rounding (±{rounding:.4g})"

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 
 from repro_pipeline.bundle.task import Task
 from repro_pipeline.errors import BundleError
 from repro_pipeline.lineage.model import Assumption, AssumptionGiven, AssumptionLedger, Lineage
+from repro_pipeline.paper.model import Paper
 
 
-def collect_assumptions(task: Task, texts: dict[str, str], lineage: Lineage) -> AssumptionLedger:
+def collect_assumptions(
+    task: Task, texts: Mapping[str, str], lineage: Lineage, paper: Paper
+) -> AssumptionLedger:
     """The assumptions of a task, each with its source looked up.
 
-    `texts` are the local reference files, name → content. A quote that does not stand in its file
-    is kept and marked. Raises BundleError for a source that names no file or reference there is.
+    `texts` are the local reference files, name → content. A quote that does not stand in its file,
+    or in the paper that it is said to be from, is kept and marked. Raises BundleError for a source
+    that names no file or reference there is.
     """
-    assumptions = tuple(_checked(given, texts, lineage) for given in task.assumptions)
+    assumptions = tuple(_checked(given, texts, lineage, paper) for given in task.assumptions)
     lost = [a.id for a in assumptions if a.source_found is False]
     warnings = [
         f"The assumption '{name}' quotes words that do not stand in its source." for name in lost
@@ -31,7 +36,9 @@ def collect_assumptions(task: Task, texts: dict[str, str], lineage: Lineage) -> 
     return AssumptionLedger(assumptions=assumptions, warnings=tuple(warnings))
 
 
-def _checked(given: AssumptionGiven, texts: dict[str, str], lineage: Lineage) -> Assumption:
+def _checked(
+    given: AssumptionGiven, texts: Mapping[str, str], lineage: Lineage, paper: Paper
+) -> Assumption:
     source, where = given.source, f"task.yaml: assumption {given.id}"
     known = {ranked.key for ranked in lineage.ranked}
     if source.reference is not None and source.reference not in known:
@@ -40,17 +47,19 @@ def _checked(given: AssumptionGiven, texts: dict[str, str], lineage: Lineage) ->
             where=where,
             hint=f"It lists: {', '.join(sorted(known)) or 'none'}.",
         )
+    elsewhere = source.kind == "reference_code" and ":" in (source.file or "")
+    if source.file is not None and source.file not in texts and not elsewhere:
+        raise BundleError(
+            f"names the file '{source.file}', which is no text file of references/.",
+            where=where,
+            hint=f"There are: {', '.join(sorted(texts)) or 'none'}.",
+        )
     found, line = None, source.line
-    if source.file is not None:
-        if source.file not in texts:
-            raise BundleError(
-                f"names the file '{source.file}', which is no text file of references/.",
-                where=where,
-                hint=f"There are: {', '.join(sorted(texts)) or 'none'}.",
-            )
-        if source.quote is not None:
-            line = _line_of(source.quote, texts[source.file])
-            found = line is not None
+    if source.quote is not None and source.file in texts:
+        line = _line_of(source.quote, texts[source.file], near=source.line)
+        found = line is not None
+    elif source.quote is not None and source.kind == "paper":
+        found = any(_matches(source.quote, text) for text in _texts_of(paper))
     return Assumption(
         **{**given.model_dump(), "source": source.model_copy(update={"line": line})},
         proposed_by="task.yaml",
@@ -58,8 +67,21 @@ def _checked(given: AssumptionGiven, texts: dict[str, str], lineage: Lineage) ->
     )
 
 
-def _line_of(quote: str, text: str) -> int | None:
-    """The line on which a quote begins, whatever the white space in it; None where it is absent."""
+def _texts_of(paper: Paper) -> Iterator[str]:
+    """All that a paper says in words."""
+    yield paper.abstract
+    yield from (section.text for section in paper.sections)
+    yield from (caption.text for caption in paper.figures)
+    yield from (table.caption for table in paper.tables)
+
+
+def _line_of(quote: str, text: str, *, near: int | None) -> int | None:
+    """The line on which a quote begins, of several the one nearest to `near`; None for no such."""
+    lines = [text.count("\n", 0, start) + 1 for start in _matches(quote, text)]
+    return min(lines, key=lambda line: abs(line - (near or 0)), default=None)
+
+
+def _matches(quote: str, text: str) -> list[int]:
+    """Where a quote begins in a text, whatever the white space in it."""
     pattern = r"\s+".join(re.escape(word) for word in quote.split())
-    match = re.search(pattern, text)
-    return text.count("\n", 0, match.start()) + 1 if match else None
+    return [match.start() for match in re.finditer(pattern, text)]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
 
 from repro_pipeline.claims.model import ClaimId
 from repro_pipeline.frozen import Frozen, Slug
@@ -27,9 +29,9 @@ class AssumptionSource(Frozen):
     """The key of the reference in the bibliography."""
     file: str | None = None
     """In the bundle's `references/`, or commit:file of a code reference."""
-    line: int | None = None
-    quote: str | None = None
-    """The words that say it; they must stand in the file."""
+    line: Annotated[int, Field(ge=1)] | None = None
+    quote: Annotated[str, StringConstraints(pattern=r"\S")] | None = None
+    """The words that say it; they must stand in the file, or in the paper where it is the source."""
     note: str | None = None
 
 
@@ -54,7 +56,7 @@ class Assumption(AssumptionGiven):
 
     proposed_by: str
     source_found: bool | None = None
-    """Whether the quote stands in the named file; None where the source names no file."""
+    """Whether the quote stands in the named file, or in the paper; None where there is none of it."""
 
 
 class RankedReference(Frozen):

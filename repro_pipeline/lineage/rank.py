@@ -15,14 +15,22 @@ _SECTIONS = (
     (re.compile(r"related|introduction|background|conclusion|discussion", re.I), 0.5),
 )
 _CUES = (
-    (r"\b(we|as) follow(ing|ed)?\b|\bfollowing\b", "followed"),
-    (r"\bsame\b[^.]{0,60}\bas\b|\bas (in|described|defined|given|proposed)\b", "the same as"),
-    (r"\b(described|defined|given|introduced|specified|detailed) (in|by)\b", "described there"),
-    (r"\b(taken|borrowed|adopted|adapted|generated|constructed) (from|as)\b", "taken from there"),
-    (r"\b(implementation|code|settings?|hyper-?parameters?|data) (of|from|by)\b", "uses its parts"),
-    (r"\bwe (use|used|adopt|employ)\b", "used"),
+    (r"\b(we|as) follow(ing|ed)?\b|(?<!\bthe )\bfollowing\b", "followed", 4.0),
+    (r"\bsame\b[^.]{0,60}\bas\b|\bas (in|described|defined|given|proposed)\b", "the same as", 4.0),
+    (r"\b(described|defined|given|specified|detailed) (in|by)\b", "described there", 3.0),
+    (
+        r"\b(taken|borrowed|adopted|adapted|generated|constructed) (from|as)\b",
+        "taken from there",
+        3.0,
+    ),
+    (
+        r"\b(implementation|code|settings?|hyper-?parameters?|data) (of|from|by)\b",
+        "uses its parts",
+        3.0,
+    ),
+    (r"\bwe (use|used|adopt|employ)\b", "used", 2.0),
 )
-_CUE_WEIGHT = 3.0
+_CONTRAST = re.compile(r"\b(unlike|in contrast (to|with)|instead of|different(ly)? from)\b", re.I)
 _DEFAULT_WEIGHT = 1.0
 TOP = 3
 
@@ -30,9 +38,11 @@ TOP = 3
 def rank_references(paper: Paper, texts: dict[str, str]) -> Lineage:
     """The paper's references, those first that it rests on most, each with its reasons.
 
-    `texts` are the local reference files, name → content. A reference's score is the sum over the
-    sentences that cite it of the section's weight, with a bonus for words that say that something
-    was taken from it; it is a heuristic for reading order, not a measure.
+    `texts` are the local reference files, name → content. A sentence that cites a work counts by
+    the weight of its section, times the weight of the words that say that something was taken
+    from it. A work's score is the sum over its sentences, each halved for every stronger one: so
+    being mentioned often is worth at most as much again as the strongest mention. It is a heuristic
+    for reading order, not a measure.
     """
     ranked = sorted(
         (_rank(reference, texts) for reference in paper.references),
@@ -52,12 +62,14 @@ def read_references(folder: Path, names: Sequence[str]) -> dict[str, str]:
 
 
 def _rank(reference: Reference, texts: dict[str, str]) -> RankedReference:
-    score, reasons = 0.0, []
+    strengths, reasons = [], []
     for context in reference.contexts:
-        weight, cues = _weight(context), _cues(context.sentence)
-        score += weight + (_CUE_WEIGHT if cues else 0.0)
+        cues = _cues(context.sentence)
+        strengths.append(_weight(context) * max(cues.values(), default=1.0))
         where = f"in '{context.section}'" if context.section else "in the text"
         reasons.append(f"cited {where}" + (f" ({', '.join(cues)})" if cues else ""))
+    strengths.sort(reverse=True)
+    score = sum(strength / 2**place for place, strength in enumerate(strengths))
     if not reasons:
         reasons.append("listed, but no sentence that cites it was found")
     return RankedReference(
@@ -73,8 +85,11 @@ def _weight(context: CitationContext) -> float:
     return next((w for pattern, w in _SECTIONS if pattern.search(context.section)), _DEFAULT_WEIGHT)
 
 
-def _cues(sentence: str) -> list[str]:
-    return [name for pattern, name in _CUES if re.search(pattern, sentence, re.I)]
+def _cues(sentence: str) -> dict[str, float]:
+    """The ways in which a sentence says that it takes something from what it cites, weighted."""
+    if _CONTRAST.search(sentence):
+        return {}
+    return {name: weight for pattern, name, weight in _CUES if re.search(pattern, sentence, re.I)}
 
 
 def _local_file(reference: Reference, texts: dict[str, str]) -> str | None:
