@@ -29,6 +29,7 @@ from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.paper.model import Cell, Provenance, Quantity, Source, Table
 from repro_pipeline.report.model import ClaimTable, ReportData, StageRow
 from repro_pipeline.report.words import labels
+from repro_pipeline.scoring.attribution import attribute
 from repro_pipeline.scoring.model import (
     Check,
     ClaimVerdict,
@@ -497,6 +498,53 @@ def dimensions(reproduced: int, key: int, agree: int, counted: int) -> tuple[Dim
     )
 
 
+def breiman_scores(
+    claims: ReportedClaims,
+    evidence: Evidence,
+    verdicts: tuple[ClaimVerdict, ...],
+    pairs: tuple[PairResult, ...],
+) -> Scores:
+    names = labels(claims.claims)
+    failed = [names[verdict.claim] for verdict in verdicts if verdict.verdict == "not_reproduced"]
+    reproduced = sum(verdict.verdict == "reproduced" for verdict in verdicts)
+    return Scores(
+        paper="random-forests-2001",
+        mode="code",
+        rubric=digest(Rubric()),
+        evidence=digest(evidence),
+        overall="fail",
+        headline=f"{reproduced} of 16 claims reproduced within 5 %; not reproduced: "
+        f"{', '.join(failed)}.",
+        verdicts=verdicts,
+        pairs=pairs,
+        dimensions=dimensions(
+            sum(
+                verdict.verdict == "reproduced"
+                for verdict, claim in zip(verdicts, claims.claims, strict=True)
+                if claim.key
+            ),
+            8,
+            sum(pair.sign == "agree" for pair in pairs if pair.kind == "ablation"),
+            sum(pair.sign != "excluded" for pair in pairs if pair.kind == "ablation"),
+        ),
+        integrity="unverified",
+        findings=(
+            Finding(
+                kind="no_probe",
+                evidence="No label permutation applies to data made by formula.",
+                severity="unverified",
+                claims=("waveform-one-tree",),
+            ),
+            Finding(
+                kind="literal_scan",
+                evidence="No reported value stands in the code.",
+                severity="info",
+            ),
+        ),
+        score=0.25,
+    )
+
+
 def breiman_report() -> ReportData:
     """The whole report."""
     claims = breiman_claims()
@@ -509,10 +557,8 @@ def breiman_report() -> ReportData:
                 values[claim][run.seed] = value
     verdicts = tuple(verdict_of(claim, values[claim.id]) for claim in claims.claims)
     pairs = tuple(pair_result(pair, values) for pair in claims.pairs)
-    reproduced = sum(verdict.verdict == "reproduced" for verdict in verdicts)
-    names = labels(claims.claims)
-    failed = [names[verdict.claim] for verdict in verdicts if verdict.verdict == "not_reproduced"]
     evidence = breiman_evidence(claims, experiments, runs)
+    scores = breiman_scores(claims, evidence, verdicts, pairs)
     return ReportData(
         paper="random-forests-2001",
         title="Random Forests on Synthetic Data: A Restatement of One Experiment of Breiman (2001)",
@@ -521,44 +567,10 @@ def breiman_report() -> ReportData:
         source=Source(
             file="paper.tex", format="latex", sha256=digest("paper"), reader="latex reader 1"
         ),
-        scores=Scores(
-            paper="random-forests-2001",
-            mode="code",
-            rubric=digest(Rubric()),
-            evidence=digest(evidence),
-            overall="fail",
-            headline=f"{reproduced} of 16 claims reproduced within 5 %; not reproduced: "
-            f"{', '.join(failed)}.",
-            verdicts=verdicts,
-            pairs=pairs,
-            dimensions=dimensions(
-                sum(
-                    verdict.verdict == "reproduced"
-                    for verdict, claim in zip(verdicts, claims.claims, strict=True)
-                    if claim.key
-                ),
-                8,
-                sum(pair.sign == "agree" for pair in pairs if pair.kind == "ablation"),
-                sum(pair.sign != "excluded" for pair in pairs if pair.kind == "ablation"),
-            ),
-            integrity="unverified",
-            findings=(
-                Finding(
-                    kind="no_probe",
-                    evidence="No label permutation applies to data made by formula.",
-                    severity="unverified",
-                    claims=("waveform-one-tree",),
-                ),
-                Finding(
-                    kind="literal_scan",
-                    evidence="No reported value stands in the code.",
-                    severity="info",
-                ),
-            ),
-            score=0.25,
-        ),
+        scores=scores,
         evidence=evidence,
         rubric=Rubric(),
+        attribution=attribute(evidence, scores),
         tables=(breiman_table(),),
         assumptions=ASSUMPTIONS,
         lineage=Lineage(
@@ -672,4 +684,84 @@ def breiman_evidence(
         ),
         code_tree=CODE,
         runner="bubblewrap",
+    )
+
+
+HOSTILE = {
+    "Waveform": "<script>alert('waveform')</script>",
+    "Selection": "n" * 200,
+    "Single input": "single</style><b>input|*x*",
+    "Threenorm": "\u202eשלוש\u202c 三範数 ‖x‖₃ 🎲",
+    "Table 1": "Table <1>",
+    "Random Forests on Synthetic Data": "</title><img src=x onerror=alert(1)>\x07 & “Forests”",
+}
+
+
+def hostile_report() -> ReportData:
+    """The same report with texts that break pages: markup, a 200-character word, other scripts."""
+
+    def spoilt(value: object) -> object:
+        if isinstance(value, dict):
+            return {key: spoilt(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [spoilt(item) for item in value]
+        if isinstance(value, str):
+            for text, hostile in HOSTILE.items():
+                value = value.replace(text, hostile)
+        return value
+
+    plain = breiman_report().model_dump(mode="json", by_alias=True)
+    return ReportData.model_validate(spoilt(plain))
+
+
+def bare_report() -> ReportData:
+    """Nothing ran: the environment could not be built, in a paper with two claims and no ablation."""
+    full = breiman_report()
+    claims = full.evidence.claims.model_copy(
+        update={"claims": full.evidence.claims.claims[:2], "pairs": ()}
+    )
+    evidence = full.evidence.model_copy(
+        update={
+            "claims": claims,
+            "experiments": (),
+            "runs": (),
+            "environment": None,
+            "integrity": IntegrityEvidence(),
+            "code_tree": None,
+            "runner": "unsafe_local",
+            "failures": (
+                Reason(
+                    code="environment_failed",
+                    sentence="environment: no version of scikit-learn fits Python 3.11.",
+                ),
+            ),
+        }
+    )
+    scores = full.scores.model_copy(
+        update={
+            "overall": "inconclusive",
+            "headline": "0 of 2 claims reproduced; nothing was run.",
+            "verdicts": tuple(verdict_of(claim, {}) for claim in claims.claims),
+            "pairs": (),
+            "findings": (),
+            "dimensions": (),
+            "score": None,
+        }
+    )
+    return full.model_copy(
+        update={
+            "scores": scores,
+            "evidence": evidence,
+            "authors": (),
+            "year": None,
+            "tables": (),
+            "assumptions": (),
+            "lineage": None,
+            "attribution": None,
+            "attempts": (),
+            "stages": (),
+            "review": None,
+            "warnings": (),
+            "ledger": None,
+        }
     )

@@ -1,0 +1,151 @@
+"""Numbers as people read them, and tables for the terminal and for Markdown."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from unit.report.breiman import breiman_claims, breiman_report, hostile_report
+
+from repro_pipeline.claims.model import Statistic
+from repro_pipeline.report import words
+from repro_pipeline.report.markdown import ablations_markdown, claims_markdown
+from repro_pipeline.report.text import claims_rows
+
+CLAIM = breiman_claims().claims[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "quantum", "text"),
+    [
+        (17.4, 0.1, "17.40"),
+        (17.456, 0.1, "17.46"),
+        (93.0, 1.0, "93.0"),
+        (-0.004, 0.1, "0.00"),
+        (-792.23, 0.1, "−792.23"),
+        (0.0867, 0.0001, "0.08670"),
+        (1234.5, 100.0, "1234"),
+        (0.123456, None, "0.1235"),
+        (1.2e-8, 1e-9, "1.2e−08"),
+        (2.5e12, 0.1, "2.5e+12"),
+    ],
+)
+def test_a_reproduced_number_has_one_digit_more_than_the_printed_one(value, quantum, text):
+    assert words.number(value, quantum) == text
+
+
+@given(st.floats(-1e6, 1e6), st.sampled_from([10.0, 1.0, 0.1, 0.001]))
+def test_a_number_is_shown_to_within_half_of_its_last_digit(value, quantum):
+    shown = float(words.number(value, quantum).replace("−", "-"))
+    assert abs(shown - value) <= 0.051 * quantum + 0.5 * (quantum > 1) + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0.0 %"), (0.0123, "1.2 %"), (0.00012, "0.01 %"), (9.876, "988 %"), (99.0, "9,900 %")],
+)
+def test_a_fraction_is_shown_in_per_cent(value, text):
+    assert words.percent(value).replace("\u00a0", " ") == text
+    assert words.percent(-value, signed=True)[0] in "−0"
+    assert words.percent(value, signed=True)[0] in "+0"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (0.21, "0.21 s"),
+        (0.97, "1.0 s"),
+        (9.96, "10 s"),
+        (59.97, "1 min"),
+        (391, "6 min 31 s"),
+        (3600, "1 h"),
+        (7384, "2 h 3 min"),
+        (200000, "2 d 7 h"),
+    ],
+)
+def test_durations(seconds, text):
+    assert words.duration(seconds) == text
+
+
+@given(st.floats(0, 1e9))
+def test_no_duration_is_without_words(seconds):
+    assert words.duration(seconds)
+
+
+def test_a_reported_value_stands_as_printed():
+    assert words.reported(CLAIM) == "17.8"
+    assert words.reported(CLAIM.model_copy(update={"value": None, "text": ""})) == "no number"
+    stated = CLAIM.model_copy(update={"text": "", "value": 3.0, "quantum": 0.1})
+    assert words.reported(stated) == "3.0"
+    assert words.reported(CLAIM.model_copy(update={"uncertainty": 0.4})) == "17.8 ± 0.4"
+    printed = CLAIM.model_copy(update={"text": "17.8 (0.4)", "uncertainty": 0.4})
+    assert words.reported(printed) == "17.8 (0.4)"
+
+
+def test_a_statistic_that_is_no_mean_is_named_and_the_mean_shown_beside_it():
+    verdict = breiman_report().scores.verdicts[0]
+    median = CLAIM.model_copy(update={"statistic": Statistic.MEDIAN})
+    assert words.reproduced(CLAIM, verdict) == "17.70 ± 0.22"
+    assert words.reproduced(median, verdict) == "median 17.70 (mean 17.70 ± 0.22)"
+
+
+def test_claims_of_one_data_set_and_method_are_told_apart_by_their_metric():
+    twin = CLAIM.model_copy(update={"id": "twin", "metric": "train_error"})
+    names = words.labels((CLAIM, twin))
+    assert names == {
+        CLAIM.id: "Waveform · AdaBoost · test_error",
+        "twin": "Waveform · AdaBoost · train_error",
+    }
+    assert words.labels((CLAIM.model_copy(update={"dataset": None, "method": None}),)) == {
+        CLAIM.id: CLAIM.id
+    }
+
+
+def test_rows_for_the_terminal_begin_with_a_header_and_hold_every_claim():
+    data = breiman_report()
+    header, *rows = claims_rows(data.scores, data.evidence.claims)
+    assert header == ("claim", "reported", "reproduced", "seeds", "relative error", "verdict")
+    assert rows[4] == (
+        "Twonorm · AdaBoost",
+        "4.9 %",
+        "4.60 ± 0.12",
+        "5/5",
+        "6.1\u00a0%",
+        "inconclusive",
+    )
+    assert rows[13][-1] == "not reproduced, better than reported"
+    assert rows[3][-1] == "reproduced, unverified"
+    assert len(rows) == 16
+
+
+def test_no_text_steers_a_terminal():
+    assert words.plain("a\x1b[31mb\r\nc\u202ed\x9b") == "a [31mb cd"
+    data = hostile_report()
+    for row in claims_rows(data.scores, data.evidence.claims):
+        assert all(text.replace("\u00a0", " ").isprintable() for text in row)
+
+
+@pytest.mark.parametrize("make", [breiman_report, hostile_report])
+@pytest.mark.parametrize(("table", "columns"), [(claims_markdown, 6), (ablations_markdown, 8)])
+def test_markdown_is_one_table_whatever_the_texts_hold(make, table, columns):
+    data = make()
+    tokens = MarkdownIt("gfm-like", {"html": True, "linkify": False}).parse(
+        table(data.scores, data.evidence.claims)
+    )
+    kinds = [token.type for token in tokens]
+    rows = 16 if table is claims_markdown else 12
+    assert kinds.count("table_open") == 1
+    assert kinds.count("tr_open") == rows + 1
+    assert kinds.count("td_open") == rows * columns
+    inside = [child.type for token in tokens for child in token.children or ()]
+    assert set(inside) <= {"text", "text_special"}
+    texts = "".join(child.content for token in tokens for child in token.children or ())
+    assert ("single</style><b>input|*x*" in texts) == (make is hostile_report)
+
+
+def test_without_pairs_markdown_says_so():
+    data = breiman_report()
+    claims = data.evidence.claims.model_copy(update={"pairs": ()})
+    assert "no ablation" in ablations_markdown(data.scores, claims)
