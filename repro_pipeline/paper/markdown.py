@@ -48,17 +48,17 @@ def read_markdown(path: Path) -> Paper:
     try:
         data = path.read_bytes()[: LARGEST + 1]
     except OSError as error:
-        raise PaperError(f"cannot be read ({error.strerror})", where=str(path)) from None
+        raise PaperError(f"cannot be read ({error.strerror}).", where=str(path)) from None
     if len(data) > LARGEST:
-        raise PaperError("larger than a paper can be", where=str(path))
+        raise PaperError("larger than a paper can be.", where=str(path))
     if b"\0" in data:
-        raise PaperError("not a text file", where=str(path))
+        raise PaperError("not a text file.", where=str(path))
     text = data.decode("utf-8-sig", errors="replace")
     document = _Document(path.name)
     meta, blocks = blocks_of(text)
     document.read(_without_captions(blocks, document))
     if not document.sections and not document.tables:
-        raise PaperError("holds no text", where=path.name)
+        raise PaperError("holds no text.", where=path.name)
     return _paper(document, meta, path.name, hashlib.sha256(data).hexdigest())
 
 

@@ -56,6 +56,30 @@ def parse_numbers(
     return tuple(found)
 
 
+def find_numbers(text: str) -> tuple[tuple[int, int, Quantity], ...]:
+    """The numbers in running text, each with the places where it starts and ends.
+
+    Numbers that are a part of a name or a count of a thing's kind are left out: `ResNet-50`,
+    `5-shot`, `Table 3`, `[12]`.
+    """
+    text = _BRACED.sub(lambda braced: f"{braced[1]}{braced[2]}  ", _DASH.sub("-", text))
+    found: list[tuple[int, int, Quantity]] = []
+    position = 0
+    while start := _NUMBER_START.search(text, position):
+        item = _WITH_POINT.match(text, start.start())
+        quantities = _quantities(item, False, False) if item else ()
+        if item and not quantities and item["open"]:
+            item = _WITH_POINT.match(text[: item.start("open")].rstrip(), start.start())
+            quantities = _quantities(item, False, False) if item else ()
+        if not item or not quantities or _IN_NAME.match(text, item.end()):
+            position = start.end() + 1
+            continue
+        if not _NAMED.search(text[max(0, start.start() - 20) : start.start()]):
+            found += [(item.start(), item.end(), quantity) for quantity in quantities]
+        position = item.end()
+    return tuple(found)
+
+
 def column_uses_decimal_comma(texts: Iterable[str]) -> bool:
     """Whether a column writes decimals with a comma.
 
@@ -150,6 +174,18 @@ def _compile(point: str, group: str) -> re.Pattern[str]:
 _WITH_POINT = _compile(r"\.", ",")
 _WITH_COMMA = _compile(",", r"\.")
 
+_NUMBER_START = re.compile(
+    r"(?<![\w.\[^_/-])(?:[<>≤≥~≈∼]\s?)?[+-]?(?:US\$|[$€£])?(?=\.?\d)", re.ASCII
+)
+_BRACED = re.compile(r"([\^_])\{([^{}]{1,20})\}")
+_IN_NAME = re.compile(r"-?[A-Za-z_\d]|\.\d|/\w|\^")
+_NAMED = re.compile(
+    r"(?:\b(?:tables?|tab\.|figures?|figs?\.|sections?|secs?\.|eqs?\.|equations?|appendix|chapter|"
+    r"pages?|pp?\.|algorithms?|theorem|lemma|steps?|v|version)\s?\(?|\[[\d,;\s-]*)$",
+    re.I,
+)
+_DASH = re.compile("[−‐‑‒–﹣－]")
+
 _GROUPED = re.compile(
     r"\((?P<value>[^()]+?)±\s?(?P<spread>[^()]+?)\)(?P<tail>\s?[×x·⋅∙*]\s?10\^[+-]?\d{1,3}|\s?%)?"
 )
@@ -166,7 +202,7 @@ _SPELLINGS = (
     (re.compile(r"\\%|％"), "%"),
     (re.compile(r"\\uparrow(?![A-Za-z])"), "↑"),
     (re.compile(r"\\downarrow(?![A-Za-z])"), "↓"),
-    (re.compile("[−‐‑‒–﹣－]"), "-"),
+    (_DASH, "-"),
     (re.compile("[∗⁎＊]"), "*"),
     (re.compile(r"\\[,;!: ]|[\u202f\u2006\u2008\u200a]"), "\u2009"),
     (re.compile("(?<!\\d)\u2009|\u2009(?!\\d{3})"), " "),

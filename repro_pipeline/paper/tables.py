@@ -193,7 +193,7 @@ def _place(
             width = max(1, cell.columns)
             if len(places) + height * width > MOST_CELLS:
                 raise PaperError(
-                    f"a table of more than {MOST_CELLS} cells",
+                    f"a table of more than {MOST_CELLS} cells.",
                     where=str(cell.provenance or ""),
                     hint="Take the table out of the paper's source.",
                 )

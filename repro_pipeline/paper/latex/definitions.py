@@ -90,7 +90,7 @@ def _def(expander: Expander, caller: Token) -> None:
         if token.kind != "space":
             pattern.append("#" if token.kind == "#" else token.text)
     if name is None or token is None:
-        raise PaperError(f"\\{caller.text} lacks its text", where=where(caller))
+        raise PaperError(f"\\{caller.text} lacks its text.", where=where(caller))
     _define(expander, name.text, Macro(tuple(pattern), tuple(expander.group(caller))), caller)
 
 

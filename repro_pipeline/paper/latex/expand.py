@@ -118,7 +118,7 @@ class Expander:
         """A group without its braces, or a single token."""
         token = self.next_solid()
         if token is None:
-            raise PaperError(f"\\{caller.text} lacks an argument", where=where(caller))
+            raise PaperError(f"\\{caller.text} lacks an argument.", where=where(caller))
         return self.group(caller) if token.kind == "{" else [token]
 
     def group(self, caller: Token) -> list[Token]:
@@ -131,7 +131,7 @@ class Expander:
                 return tokens
             tokens.append(token)
         raise PaperError(
-            f"the argument of \\{caller.text} does not end",
+            f"the argument of \\{caller.text} does not end.",
             where=where(caller),
             hint="A closing brace is missing.",
         )
@@ -150,7 +150,7 @@ class Expander:
                 return tokens
             depth += (token.kind == "{") - (token.kind == "}")
             tokens.append(token)
-        raise PaperError(f"the option of \\{caller.text} does not end", where=where(caller))
+        raise PaperError(f"the option of \\{caller.text} does not end.", where=where(caller))
 
     def star(self) -> bool:
         """Whether a star follows; it is taken."""
@@ -171,7 +171,7 @@ class Expander:
             else:
                 self.out.append(token)
             if len(self.out) > MOST_TOKENS:
-                raise PaperError("the document is too large", where=where(token))
+                raise PaperError("the document is too large.", where=where(token))
         return self.out
 
     def command(self, token: Token) -> None:
@@ -197,7 +197,7 @@ class Expander:
         self.expansions += 1
         if self.expansions > MOST_EXPANSIONS or len(self.frames) > DEEPEST:
             raise PaperError(
-                f"\\{caller.text} expands without end",
+                f"\\{caller.text} expands without end.",
                 where=where(caller),
                 hint="A macro of the paper calls itself.",
             )
@@ -208,7 +208,7 @@ class Expander:
             return
         body = _substitute(macro, self.actual_arguments(macro, caller), caller)
         if len(body) + sum(len(frame.tokens) - frame.at for frame in self.frames) > MOST_TOKENS:
-            raise PaperError(f"\\{caller.text} expands to too much", where=where(caller))
+            raise PaperError(f"\\{caller.text} expands to too much.", where=where(caller))
         if self.out and self.out[-1].text in _WRAPPING and self.out[-1].kind != "char":
             body = [brace("{", caller), *body, brace("}", caller)]
         self.push(body)
@@ -243,7 +243,7 @@ class Expander:
                 return tokens
             depth += (token.kind == "{") - (token.kind == "}")
             tokens.append(token)
-        raise PaperError(f"the argument of \\{caller.text} does not end", where=where(caller))
+        raise PaperError(f"the argument of \\{caller.text} does not end.", where=where(caller))
 
     def environment(self, token: Token) -> None:
         """Replaces the begin or the end of an environment that the paper defines."""
@@ -270,10 +270,10 @@ class Expander:
             return
         if any(frame.file == found for frame in self.frames):
             raise PaperError(
-                f"the file '{found}' includes itself", where=where(caller) if caller else found
+                f"the file '{found}' includes itself.", where=where(caller) if caller else found
             )
         if len(self.frames) > DEEPEST:
-            raise PaperError("files are included too deeply", where=where(caller or Token))
+            raise PaperError("files are included too deeply.", where=where(caller or Token))
         self.push(tokenise(self.tree.text(found), self.tree.place(found)), found)
 
     def harvest(self, name: str) -> None:
@@ -334,7 +334,7 @@ class Expander:
                 depth -= 1
             elif token.text == "else" and depth == 0 and stop_at_else:
                 return
-        raise PaperError(f"\\{caller.text} has no \\fi", where=where(caller))
+        raise PaperError(f"\\{caller.text} has no \\fi.", where=where(caller))
 
 
 def _substitute(macro: Macro, arguments: list[list[Token]], caller: Token) -> list[Token]:

@@ -60,7 +60,7 @@ def read_tree(tree: Tree, name: str) -> Paper:
     tables = _tables(structure, expanded, inline)
     sections = tuple(section for section in sections if section.title or section.text)
     if not sections and not tables and not abstract:
-        raise PaperError("holds no text", where=tree.place(tree.main))
+        raise PaperError("holds no text.", where=tree.place(tree.main))
     return Paper(
         source=Source(file=name, format=SourceFormat.LATEX, sha256=tree.sha256, reader=READER),
         title=_title(structure, inline),

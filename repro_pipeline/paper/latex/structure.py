@@ -98,7 +98,7 @@ def part(tokens: list[Token]) -> Structure:
         end, whole = environment_end(tokens, begin.after, "document")
         if not whole:
             raise PaperError(
-                "the document has no \\end{document}",
+                "the document has no \\end{document}.",
                 where=f"{begin.token.file}:{begin.token.line}",
                 hint="The source breaks off; fetch it again.",
             )
@@ -277,7 +277,7 @@ class _Scan:
             None,
         )
         if end is None:
-            raise PaperError(r"\[ has no \]", where=f"{tokens[at].file}:{tokens[at].line}")
+            raise PaperError(r"\[ has no \].", where=f"{tokens[at].file}:{tokens[at].line}")
         self.out.equations.append(" ".join(plain(tokens[at + 1 : end]).split()))
         for token in tokens[at : end + 1]:
             self.keep(token)
@@ -340,7 +340,7 @@ _BODY: dict[str, Handler] = {
 def _require(whole: bool, token: Token, name: str) -> None:
     if not whole:
         raise PaperError(
-            f"\\begin{{{name}}} has no \\end{{{name}}}", where=f"{token.file}:{token.line}"
+            f"\\begin{{{name}}} has no \\end{{{name}}}.", where=f"{token.file}:{token.line}"
         )
 
 

@@ -103,7 +103,7 @@ class _Pieces:
         """Prints a group's tokens; a declaration in it holds to its end."""
         if style.depth > DEEPEST:
             place = f"{tokens[0].file}:{tokens[0].line}" if tokens else ""
-            raise PaperError("groups are nested too deeply", where=place)
+            raise PaperError("groups are nested too deeply.", where=place)
         style = replace(style, depth=style.depth + 1)
         at = 0
         while at < len(tokens):

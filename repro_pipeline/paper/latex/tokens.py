@@ -107,7 +107,7 @@ def _raw(text: str, position: int, file: str, line: int) -> tuple[list[Token], i
         end = text.find(f"\\end{{{begun[1]}}}", begun.end())
         if end < 0:
             raise PaperError(
-                f"\\begin{{{begun[1]}}} has no \\end{{{begun[1]}}}", where=f"{file}:{line}"
+                f"\\begin{{{begun[1]}}} has no \\end{{{begun[1]}}}.", where=f"{file}:{line}"
             )
         after = end + len(f"\\end{{{begun[1]}}}")
         if begun[1].startswith(("comment", "filecontents")):

@@ -50,7 +50,7 @@ class Tree:
             if not path.is_absolute() and ".." not in parts:
                 candidates.append("/".join(parts))
         if not candidates:
-            raise PaperError(f"'{name}' leads out of the paper's folder")
+            raise PaperError(f"'{name}' leads out of the paper's folder.")
         ends = [plain + end for plain in candidates for end in suffixes]
         return next((end for end in ends if end in self.files), None)
 
@@ -80,7 +80,7 @@ def open_tree(path: Path) -> Tree:
     if path.is_dir():
         return _with_main(path.name, _read_folder(path), path)
     if not path.is_file():
-        raise PaperError("there is no such file", where=str(path))
+        raise PaperError("there is no such file.", where=str(path))
     if path.suffix.lower() in {".tex", ".ltx", ".latex"}:
         files = _read_folder(path.parent, beside=path)
         return Tree(path.parent.name, files, path.name)
@@ -118,13 +118,13 @@ def _collect(named: Iterable[tuple[str, Callable[[], bytes]]], path: Path) -> di
     total = 0
     for count, (name, read) in enumerate(named):
         if count > MOST_FILES:
-            raise PaperError(f"more than {MOST_FILES} files", where=str(path))
+            raise PaperError(f"more than {MOST_FILES} files.", where=str(path))
         if not _keep(name):
             continue
         data = read()
         total += len(data)
         if len(data) > LARGEST_FILE or total > MOST_TEXT:
-            raise PaperError(f"'{name}' makes the source too large to read", where=str(path))
+            raise PaperError(f"'{name}' makes the source too large to read.", where=str(path))
         files[name] = data
     return files
 
@@ -149,7 +149,7 @@ def _read_folder(folder: Path, beside: Path | None = None) -> dict[str, bytes]:
     try:
         return _collect(walk(folder), folder)
     except OSError as error:
-        raise PaperError(f"cannot be read ({error.strerror})", where=str(folder)) from None
+        raise PaperError(f"cannot be read ({error.strerror}).", where=str(folder)) from None
 
 
 def _head(path: Path) -> bytes:
@@ -168,9 +168,9 @@ def _read_archive(path: Path) -> dict[str, bytes]:
         with gzip.open(path) as file:
             data = file.read(LARGEST_FILE + 1)
     except (OSError, EOFError, zipfile.BadZipFile, tarfile.TarError, RuntimeError) as error:
-        raise PaperError(f"not a readable archive ({error})", where=str(path)) from None
+        raise PaperError(f"not a readable archive ({error}).", where=str(path)) from None
     except Exception as error:  # zlib.error, lzma errors and struct.error have no common base
-        raise PaperError(f"a damaged archive ({error})", where=str(path)) from None
+        raise PaperError(f"a damaged archive ({error}).", where=str(path)) from None
     return _collect([("paper.tex", lambda: data)], path)
 
 
@@ -185,7 +185,7 @@ def _tar_members(archive: tarfile.TarFile, path: Path) -> Iterator[tuple[str, Ca
     for member in archive:
         if member.issym() or member.islnk():
             raise PaperError(
-                f"the archive holds a link, '{member.name}'",
+                f"the archive holds a link, '{member.name}'.",
                 where=str(path),
                 hint="Unpack it yourself, look at it, and give the folder.",
             )
@@ -203,7 +203,7 @@ def _safe(name: str, path: Path) -> str:
     parts = _collapsed(PurePosixPath(name.replace("\\", "/")))
     if PurePosixPath(name).is_absolute() or ".." in parts or not parts:
         raise PaperError(
-            f"the archive holds a name that leads out of it, '{name}'",
+            f"the archive holds a name that leads out of it, '{name}'.",
             where=str(path),
             hint="Do not unpack it.",
         )
@@ -215,7 +215,7 @@ def _with_main(name: str, files: dict[str, bytes], path: Path) -> Tree:
     sources = [file for file in files if PurePosixPath(file).suffix.lower() in {".tex", ".ltx"}]
     sources = sources or [file for file in files if b"\\documentclass" in files[file]]
     if not sources:
-        raise PaperError("holds no LaTeX file", where=str(path))
+        raise PaperError("holds no LaTeX file.", where=str(path))
     if named := _manifest(files):
         return Tree(name, files, named)
     texts = {file: without_comments(decode(files[file])) for file in sources}
