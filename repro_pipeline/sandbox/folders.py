@@ -18,16 +18,17 @@ _ENTRY = 1024  # bytes that an entry costs its file system, at least
 
 
 def hand_over(tree: Path, user: int | None) -> None:
-    """Give a private folder to the run's user (None: it stays ours).
-
-    Raises OSError for a file with a second name elsewhere: writing it would change that too.
-    """
-    for path, info in walk(tree):
-        if stat.S_ISREG(info.st_mode) and info.st_nlink > 1:
-            raise OSError(f"{path} is hard-linked: a run needs a private copy of it")
+    """Give a private folder to the run's user (None: it stays ours)."""
     if user is not None:
         for path, _ in walk(tree):
             os.chown(path, user, user, follow_symlinks=False)
+
+
+def second_names(tree: Path) -> Iterator[Path]:
+    """The files that have another name, maybe outside: to write or chown one changes the other."""
+    for path, info in walk(tree):
+        if stat.S_ISREG(info.st_mode) and info.st_nlink > 1:
+            yield path
 
 
 def take_back(tree: Path) -> None:

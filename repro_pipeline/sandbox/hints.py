@@ -31,6 +31,6 @@ def mending(said: str, root: Path = Path("/")) -> str:
         if setting.exists() and setting.read_text().strip() == closed:
             return f"User namespaces are closed to ordinary users: run `{command}`."
     return (
-        "The kernel refuses namespaces here: allow user namespaces "
-        "(`sudo sysctl -w user.max_user_namespaces=15000`), or run as root outside a container."
+        "The kernel refuses namespaces here (`unshare -Ur true` shows it): allow them, or run as "
+        "root outside a container."
     )

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from repro_pipeline.errors import SandboxUnavailable, UserError
 from repro_pipeline.sandbox.cgroup import sweep
+from repro_pipeline.sandbox.folders import second_names
 from repro_pipeline.sandbox.hints import mending
 from repro_pipeline.sandbox.policy import Enforcement, Limits, RunOutcome
 from repro_pipeline.status import Status
@@ -49,9 +50,9 @@ class Job:
     """Whether `argv` is bubblewrap's, which reports and waits on two descriptors."""
     cwd: Path | None = None
     stage: tuple[Path, ...] = ()
-    """Sources that the command finds at `supervisor.STAGE/<number>`, where this is root."""
+    """Sources that the command finds at `child.STAGE/<number>`, where this is root."""
     data: tuple[bytes, ...] = ()
-    """What the command finds on descriptors from `supervisor.FIRST_DATA` on."""
+    """What the command finds on descriptors from `child.FIRST_DATA` on."""
     temporary: tuple[Path, ...] = ()
     """Folders that go with the run."""
     expected: dict[str, Enforcement] = field(default_factory=dict)
@@ -123,12 +124,18 @@ class Launcher:
 
 
 def check_folders(workdir: Path, out: Path, log: Path) -> None:
-    """Raise UserError where the folders of a run are missing or the log could be tampered with."""
+    """Raise UserError where the folders of a run are unfit, or the log could be tampered with."""
     for folder in (workdir, out):
         if folder.is_symlink() or not folder.is_dir():
             raise UserError("a run needs this folder, and it is none.", where=str(folder))
         if log.resolve().is_relative_to(folder.resolve()):
             raise UserError(f"the log lies in '{folder}', which the run can write.", where=str(log))
+        for path in second_names(folder):
+            raise UserError(
+                "the file is hard-linked, so a run could change what else bears its content.",
+                where=str(path),
+                hint="Give the run a private copy.",
+            )
     first, second = workdir.resolve(), out.resolve()
     if first.is_relative_to(second) or second.is_relative_to(first):
         raise UserError(f"'{workdir}' and '{out}' lie one in the other.")

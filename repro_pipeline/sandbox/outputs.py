@@ -42,7 +42,7 @@ def printable(text: bytes) -> str:
     Line ends and tabs stay, a carriage return before a line end is dropped.
     """
     plain = text.decode("utf-8", errors="replace").replace("\r\n", "\n")
-    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", plain)
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), plain)
 
 
 def _sorted_out(out: Path, limit_bytes: int) -> tuple[tuple[Path, ...], tuple[Refused, ...]]:

@@ -3,16 +3,10 @@
 It reads one job as JSON from its standard input, and writes one report as JSON to its standard
 output. When the input closes, or the process that started it is gone, it ends the run. It imports
 the standard library only, so that it starts fast and reads no file of the run's environment.
-
-As root it drops to an unprivileged user before the command's exec. Sources that this user could
-not reach are first bound into a private mount namespace, below a folder that only it can see.
 """
 
 from __future__ import annotations
 
-import base64
-import ctypes
-import errno
 import fcntl
 import json
 import os
@@ -25,29 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from repro_pipeline.sandbox import cgroup, folders, watch
+from repro_pipeline.sandbox.child import NOBODY, OWN, SetupError, adopt_orphans, become, own_user
 
-STAGE = "/sys"
-"""Where sources are staged: a folder that every host has and that no source lies in."""
-
-FIRST_DATA = 10
-"""The file descriptor of the command's first piece of data; the next ones follow."""
-
-STATUS, BLOCK = 8, 9
-"""The file descriptors on which bubblewrap reports and waits."""
-
-_TICK = 0.1
-_OWN = 1  # the init of a sandbox counts among its processes
+_TICK = 0.1  # seconds between two looks, at least
 _CHUNK = 1 << 16
-_FIRST_UID = 0x70000000  # beyond all that distributions and containers hand out
-_NOBODY = 65534
-_CLONE_NEWNS, _MS_BIND, _MS_REC, _MS_SLAVE, _MS_NOSUID = 0x20000, 4096, 16384, 1 << 19, 2
-_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_SET_CHILD_SUBREAPER = 1, 38, 36
-
-_libc = ctypes.CDLL(None, use_errno=True)
-
-
-class SetupError(Exception):
-    """The run could not be started as it was asked for."""
 
 
 @dataclass
@@ -55,7 +30,7 @@ class Run:
     """A run under way, and what is known of it."""
 
     job: dict
-    identity: int | None
+    user: int | None
     pid: int
     group: cgroup.Group
     output: int
@@ -91,13 +66,13 @@ def main() -> None:
 
 def supervise(job: dict, control: int) -> dict:
     """Run a job to its end; its report."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    identity = _identity() if job["isolate"] else None
+    adopt_orphans()
+    user = own_user() if job["isolate"] else None
     trees = [Path(tree) for tree in job["writable"]]
     try:
         for tree in trees:
-            folders.hand_over(tree, identity)
-        run = _start(job, identity)
+            folders.hand_over(tree, user)
+        run = _start(job, user)
         try:
             code, usage = _watch(run, control)
         finally:
@@ -110,7 +85,7 @@ def supervise(job: dict, control: int) -> dict:
     return _report(run, code, usage, trees)
 
 
-def _start(job: dict, identity: int | None) -> Run:
+def _start(job: dict, user: int | None) -> Run:
     """Fork the command, put it into its group while it waits, and let it go."""
     log = os.open(job["log"], os.O_WRONLY | os.O_NOFOLLOW)
     output, output_in = os.pipe()
@@ -124,7 +99,7 @@ def _start(job: dict, identity: int | None) -> Run:
             failed_in = fcntl.fcntl(failed_in, fcntl.F_DUPFD_CLOEXEC, 200)
             os.close(go)
             os.read(go_out, 1)
-            _become(job, identity, output_in, status_in, block_out)
+            become(job, user, output_in, status_in, block_out)
         except BaseException as error:
             os.write(failed_in, str(error).encode()[:4000])
         os._exit(127)
@@ -134,9 +109,7 @@ def _start(job: dict, identity: int | None) -> Run:
     group = cgroup.make_group(
         pid, memory=limits["memory"], processes=limits["processes"], cpus=limits["cpus"]
     )
-    run = Run(
-        job=job, identity=identity, pid=pid, group=group, output=output, status=status, log=log
-    )
+    run = Run(job=job, user=user, pid=pid, group=group, output=output, status=status, log=log)
     run.handles.append(os.pidfd_open(pid))
     try:
         _refuse_weaker(job, _held(run))
@@ -167,99 +140,10 @@ def _release(run: Run, block: int) -> None:
     run.init = json.loads(text.split(b"\n")[0])["child-pid"]
     run.handles.append(os.pidfd_open(run.init))
     run.setup = text.split(b"\n", 1)[1].decode()
-    if run.identity is None and watch.counts_per_sandbox():
-        most = run.job["limits"]["processes"] + _OWN
+    if run.user is None and watch.counts_per_sandbox():
+        most = run.job["limits"]["processes"] + OWN
         resource.prlimit(run.init, resource.RLIMIT_NPROC, (most, most))
     os.write(block, b"g")
-
-
-def _become(job: dict, identity: int | None, output: int, status: int, block: int) -> None:
-    """In the child: take on the limits and the identity, and turn into the command."""
-    supervisor = os.getppid()
-    os.setsid()
-    null = os.open("/dev/null", os.O_RDONLY)
-    for source, target in [(null, 0), (output, 1), (output, 2)]:
-        os.dup2(source, target)
-    passed = {}
-    if job["isolate"]:
-        passed = {STATUS: status, BLOCK: block}
-    for number, text in enumerate(job["data"], FIRST_DATA):
-        passed[number] = _memory_file(base64.b64decode(text))
-    _place(passed)
-    if identity is not None:
-        _stage(job["stage"])
-    limits = job["limits"]
-    for kind, most in [
-        (resource.RLIMIT_NOFILE, limits["open_files"]),
-        (resource.RLIMIT_FSIZE, limits["output"]),
-        (resource.RLIMIT_CORE, 0),
-    ]:
-        hard = resource.getrlimit(kind)[1]
-        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(kind, (least, least))
-    if identity is not None:
-        if identity != _NOBODY:  # then nobody else has this user, and its processes are the run's
-            most = limits["processes"] + _OWN + 1
-            resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
-        os.setgroups([])
-        os.setresgid(identity, identity, identity)
-        os.setresuid(identity, identity, identity)
-    if job["isolate"]:
-        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != supervisor:
-        raise SetupError("the supervisor is gone")
-    if job["cwd"]:
-        os.chdir(job["cwd"])
-    os.umask(0o022)
-    for number in range(1, signal.NSIG):
-        if signal.getsignal(number) not in (signal.SIG_DFL, None):
-            signal.signal(number, signal.SIG_DFL)
-    try:
-        os.execvpe(job["argv"][0], job["argv"], job["env"])
-    except OSError as error:
-        os.write(2, f"{job['argv'][0]}: {error.strerror}\n".encode())
-
-
-def _place(passed: dict[int, int]) -> None:
-    """Give descriptors their fixed numbers, however they overlap, and keep them over the exec."""
-    high = {number: os.dup2(source, 100 + number) for number, source in passed.items()}
-    for number, source in high.items():
-        os.dup2(source, number)
-        os.close(source)
-
-
-def _memory_file(content: bytes) -> int:
-    handle = os.memfd_create("data")
-    os.write(handle, content)
-    os.lseek(handle, 0, os.SEEK_SET)
-    return handle
-
-
-def _stage(sources: list[str]) -> None:
-    """Bind each source to `STAGE/<its number>` in a mount namespace of our own."""
-    _call("unshare", _CLONE_NEWNS)
-    _mount("none", "/", None, _MS_REC | _MS_SLAVE)
-    _mount("tmpfs", STAGE, "tmpfs", _MS_NOSUID, "mode=0711,size=1m")
-    for number, source in enumerate(sources):
-        target = f"{STAGE}/{number}"
-        if os.path.isdir(source):  # noqa: PTH112
-            os.mkdir(target)  # noqa: PTH102
-        else:
-            os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o644))
-        _mount(source, target, None, _MS_BIND | _MS_REC)
-
-
-def _identity() -> int | None:
-    """An unprivileged user for this run alone; None where we are no root that could become one."""
-    if os.geteuid() != 0:
-        return None
-    table = Path("/proc/self/uid_map").read_text().splitlines()
-    ranges = [tuple(map(int, line.split())) for line in table]
-    for candidate in (_FIRST_UID + os.getpid(), _NOBODY):
-        if any(first <= candidate < first + count for first, _, count in ranges):
-            return candidate
-    return None
 
 
 def _watch(run: Run, control: int) -> tuple[int, resource.struct_rusage]:
@@ -360,8 +244,8 @@ def _report(run: Run, code: int, usage: resource.struct_rusage, trees: list[Path
 
 def _held(run: Run) -> dict[str, str]:
     """How each limit that this process is in charge of holds in this run."""
-    own_user = run.identity not in (None, _NOBODY)
-    own_count = run.identity is None and run.job["isolate"] and watch.counts_per_sandbox()
+    own_user = run.user not in (None, NOBODY)
+    own_count = run.user is None and run.job["isolate"] and watch.counts_per_sandbox()
     hard_processes = run.group.holds("pids") or own_user or own_count
     held = {
         "wall_clock": "watched",
@@ -391,20 +275,3 @@ def _line(handle: int) -> bytes:
             raise SystemExit(1)
         text += piece
     return text
-
-
-def _mount(source: str, target: str, kind: str | None, flags: int, data: str = "") -> None:
-    encoded = kind.encode() if kind else None
-    names = (os.fsencode(source), os.fsencode(target), encoded)
-    _call("mount", *names, ctypes.c_ulong(flags), data.encode() or None)
-
-
-def _prctl(option: int, value: int) -> None:
-    _call("prctl", option, *map(ctypes.c_ulong, (value, 0, 0, 0)))
-
-
-def _call(name: str, *arguments: object) -> None:
-    if getattr(_libc, name)(*arguments) != 0:
-        number = ctypes.get_errno()
-        hint = " (are we in a container without privileges?)" if number == errno.EPERM else ""
-        raise SetupError(f"{name}: {os.strerror(number)}{hint}")

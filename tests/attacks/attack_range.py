@@ -88,6 +88,10 @@ class Place:
         (self.folder / "data" / "digits.csv").write_text("1,2,3\n")
         (self.folder / "env" / "site-packages" / "module.py").write_text("good = True\n")
         (self.folder / "other" / "out" / "metrics.json").write_text('{"metrics": []}')
+        for path in (*self.folder.glob("data/**"), *self.folder.glob("env/**")):
+            path.chmod(0o777)  # so that only the sandbox forbids to write
+        for path in (*self.folder.glob("data/*"), *self.folder.glob("env/*/*.py")):
+            path.chmod(0o666)
         for program in (*HERE.glob("programs/*.py"), HERE / "attack.py"):
             shutil.copy(program, self.work)
 

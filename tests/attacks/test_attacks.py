@@ -33,7 +33,7 @@ from attack_range import (
 
 from repro_pipeline.errors import SandboxUnavailable
 from repro_pipeline.ports import Runner
-from repro_pipeline.sandbox.bubblewrap import BubblewrapRunner, find_binary
+from repro_pipeline.sandbox.bubblewrap import BubblewrapRunner, find_binaries
 from repro_pipeline.sandbox.folders import DEEPEST, size
 from repro_pipeline.sandbox.local import UnsafeLocalRunner
 from repro_pipeline.sandbox.outputs import printable, refused_outputs, safe_outputs
@@ -468,7 +468,7 @@ def test_launcher_environment_is_not_seen(scene: Range):
     options = ["--unshare-all", "--clearenv", "--ro-bind", "/", "/", "--proc", "/proc"]
     program = [interpreter()[0], "-S", "read_secrets_in_environ.py"]
     done = subprocess.run(
-        [find_binary(), *options, "--chdir", place.work, "--", *program],
+        [find_binaries()[0], *options, "--chdir", place.work, "--", *program],
         env={VARIABLE: "secret"},
         capture_output=True,
         text=True,

@@ -5,7 +5,7 @@ import os
 from attack import facts, finish
 
 os.chdir(facts["out"])
-for _ in range(1500):
+for _ in range(300):
     os.mkdir("d")
     os.chdir("d")
 finish()
