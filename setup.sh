@@ -44,7 +44,7 @@ setup() {
   say "Installing the locked packages …"
   sed -n '/^uv==/,/[^\\]$/p' "$lock" > .venv/uv.lock
   .venv/bin/python -m pip install -q --require-hashes -r .venv/uv.lock || return
-  if ! VIRTUAL_ENV=.venv .venv/bin/uv pip install -q --require-hashes -r "$lock"; then
+  if ! VIRTUAL_ENV=.venv .venv/bin/uv pip install -q --compile-bytecode --require-hashes -r "$lock"; then
     say "uv could not reach the package index; the same locked packages by pip (slower) …"
     .venv/bin/python -m pip install -q --require-hashes -r "$lock" || return
   fi

@@ -1,6 +1,6 @@
 """The rubric: an external, unpartitioned asset whose data version is the hash of `rubric.yaml`."""
 
-from __future__ import annotations
+import warnings
 
 import dagster as dg
 
@@ -11,16 +11,19 @@ from resources.project import ProjectResource
 KEY = dg.AssetKey("rubric")
 
 
-@dg.observable_source_asset(
-    name="rubric",
-    group_name="sources",
-    description="The thresholds by which evidence becomes scores; changing it makes scores stale, "
-    "and nothing else.",
-)
-def rubric(project: ProjectResource) -> dg.DataVersion:
+def _content(project: ProjectResource) -> dg.DataVersion:
     """Observe the rubric's content."""
     _, digest = current_rubric(project.open())
     return dg.DataVersion(digest)
+
+
+with warnings.catch_warnings(action="ignore", category=dg.BetaWarning):
+    rubric = dg.observable_source_asset(
+        name="rubric",
+        group_name="sources",
+        description="The thresholds by which evidence becomes scores; changing it makes scores stale, "
+        "and nothing else.",
+    )(_content)
 
 
 def observe_if_changed(instance: dg.DagsterInstance, project: Project) -> None:

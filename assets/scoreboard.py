@@ -1,7 +1,5 @@
 """`scoreboard`: all papers on one page; unpartitioned, made anew after any paper was scored."""
 
-from __future__ import annotations
-
 import dagster as dg
 from repro_pipeline.report.scoreboard import write_scoreboard
 

@@ -6,8 +6,10 @@ import dagster as dg
 from repro_pipeline.scoring.score import score
 
 from assets.stage import stage_asset
+from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import Scored
+from repro_pipeline.ledger.projections import attempts
 from repro_pipeline.scoring.current import current_rubric
 from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Scores
 from repro_pipeline.stages import Stage
@@ -74,8 +76,18 @@ def judge(scores: Scores) -> list[dg.AssetCheckResult]:
 
 
 def evidence_and_rubric(stage: Stage, experiment_ledger: Evidence) -> dict:
-    """The evidence, and the rubric's content."""
-    return {"evidence": digest(experiment_ledger), "rubric": current_rubric(stage.project)[1]}
+    """The evidence, all attempts ever made, and the rubric's content."""
+    made = [attempt.model_dump(mode="json") for attempt in all_attempts(stage)]
+    return {
+        "evidence": digest(experiment_ledger),
+        "attempts": digest(made),
+        "rubric": current_rubric(stage.project)[1],
+    }
+
+
+def all_attempts(stage: Stage) -> tuple[Attempt, ...]:
+    """Every attempt in the paper's ledger, of whatever code: none can be left out."""
+    return attempts(stage.project.ledger.events(stage.paper))
 
 
 @stage_asset(
@@ -93,7 +105,7 @@ def scores(stage: Stage, experiment_ledger: Evidence) -> Scores:
     A changed rubric scores the same evidence again, and runs nothing.
     """
     rubric, rubric_digest = current_rubric(stage.project)
-    result = score(experiment_ledger, rubric, rubric_digest)
+    result = score(experiment_ledger, rubric, rubric_digest, all_attempts(stage))
     stage.record(
         Scored(
             rubric=rubric_digest,

@@ -5,8 +5,6 @@ names: a parameter `parsed_paper: Paper` is the output of the stage `parsed_pape
 artifact store as a `Paper`; one typed `X | None` may be absent, any other blocks the stage.
 """
 
-from __future__ import annotations
-
 import inspect
 import types
 import typing
@@ -74,7 +72,7 @@ def stage_asset(
         def asset(
             context: dg.AssetExecutionContext, project: ProjectResource
         ) -> dg.MaterializeResult:
-            stage = Stage(name, context.partition_key, project.open(), launch=context.run_id)
+            stage = Stage(name, context.partition_key, project.open(), launch=context.run.run_id)
             rows = {item.stage: _row(stage, item) for item in inputs}
             values = {
                 item.stage: output_of(stage.project, rows[item.stage].event, item.model)

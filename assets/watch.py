@@ -1,7 +1,5 @@
 """The sensor that tells Dagster what changed in the project's folder: papers, and the rubric."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from assets.rubric import observe_if_changed

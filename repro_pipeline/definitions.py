@@ -28,7 +28,6 @@ from assets.rubric import rubric
 from assets.scoreboard import scoreboard
 from assets.scores import scores
 from assets.sensitivity import sensitivity
-from assets.stage import PAPERS
 from assets.watch import watch_project
 from resources.opening import locate_project
 from resources.project import ProjectResource
@@ -58,14 +57,12 @@ STAGE_ASSETS = (
 reproduce_paper = dg.define_asset_job(
     "reproduce_paper",
     selection=dg.AssetSelection.assets(*STAGE_ASSETS, scoreboard),
-    partitions_def=PAPERS,
     description="Everything for one paper, from its folder to the report. What stands is reused.",
 )
 
 rescore_paper = dg.define_asset_job(
     "rescore_paper",
     selection=dg.AssetSelection.assets(scores, attribution, review_queue, report, scoreboard),
-    partitions_def=PAPERS,
     description="Score the stored evidence under the current rubric; runs no experiment.",
 )
 

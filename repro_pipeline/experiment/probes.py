@@ -9,7 +9,7 @@ from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.experiment.campaign import Setting, plan, run_planned, seeds_of
 from repro_pipeline.experiment.model import RunSet
 from repro_pipeline.experiment.spec import ExperimentKind, Purpose
-from repro_pipeline.scoring.integrity import literal_scan
+from repro_pipeline.scoring.literals import literal_scan
 from repro_pipeline.scoring.model import IntegrityEvidence
 from repro_pipeline.stages import Ended, Stage
 
