@@ -144,8 +144,12 @@ def read_page(document: Any, index: int) -> Page | None:
 _LIGATURES = {
     "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st",
 }  # fmt: skip
-_HYPHEN = "\x02"
-"""What pdfium gives for a hyphen that it takes to part a word at a line's end."""
+_CODES = {
+    2: "-",  # what pdfium gives for a hyphen that it takes to part a word at a line's end
+    # TeX's own encodings, in old fonts that do not name their characters
+    11: "ff", 12: "fi", 13: "fl", 14: "ffi", 15: "ffl",
+    16: "“", 17: "”", 21: "–", 22: "—", 27: "ff", 28: "fi", 29: "fl", 30: "ffi", 31: "ffl",
+}  # fmt: skip
 
 
 def _glyphs(textpage: Any, view: View) -> tuple[list[Glyph], int, int]:
@@ -160,22 +164,20 @@ def _glyphs(textpage: Any, view: View) -> tuple[list[Glyph], int, int]:
     invisible = undecodable = 0
     spaced = False
     for index in range(count):
+        if raw.FPDFText_IsGenerated(textpage, index) == 1:
+            # A generated space is pdfium's guess from a gap; gaps are judged later, with more known.
+            continue
         text = _character(raw.FPDFText_GetUnicode(textpage, index))
         if text is None:
             undecodable += 1
             continue
-        if not text.strip() or text.isspace():
-            # A generated space is pdfium's guess from a gap; gaps are judged later, with more known.
-            spaced = spaced or raw.FPDFText_IsGenerated(textpage, index) == 0
-            continue
-        if raw.FPDFText_IsGenerated(textpage, index) == 1:
+        if text.isspace():
+            spaced = True
             continue
         if not raw.FPDFText_GetLooseCharBox(textpage, index, box):
             continue
         raw.FPDFText_GetCharOrigin(textpage, index, x, y)
         raw.FPDFText_GetMatrix(textpage, index, matrix)
-        if raw.FPDFText_HasUnicodeMapError(textpage, index) == 1:
-            undecodable += 1
         font = fonts.at(index)
         invisible += font.invisible
         size = raw.FPDFText_GetFontSize(textpage, index) * math.hypot(matrix.c, matrix.d)
@@ -202,8 +204,8 @@ def _glyphs(textpage: Any, view: View) -> tuple[list[Glyph], int, int]:
 
 def _character(code: int) -> str | None:
     """The text of a character code; None for one that stands for no character."""
-    if code == ord(_HYPHEN):
-        return "-"
+    if code in _CODES:
+        return _CODES[code]
     if code in (0, 0xFFFD, 0xFFFE, 0xFFFF) or 0xD800 <= code < 0xE000:
         return None
     text = chr(code)

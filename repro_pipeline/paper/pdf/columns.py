@@ -105,10 +105,18 @@ def _parts(before: Sequence[Word], word: Word, vertical: Sequence[Rule]) -> bool
 
 
 def columns(lines: Sequence[TableLine]) -> list[Column]:
-    """The columns of body lines: runs of x that pieces cover, spread-out pieces left aside."""
+    """The columns of body lines: runs of x that pieces cover.
+
+    Pieces over several cells are left aside, and texts that stand alone in their line: these
+    name the rows below them, and may reach over any column.
+    """
     spread = spanning(lines)
+    several = [line for line in lines if len(line.pieces) > 1 or line.pieces[0].numeric]
     covered = sorted(
-        (piece.x0, piece.x1) for line in lines for piece in line.pieces if id(piece) not in spread
+        (piece.x0, piece.x1)
+        for line in several or lines
+        for piece in line.pieces
+        if id(piece) not in spread
     )
     merged: list[list[float]] = []
     size = max((line.size for line in lines), default=10.0)

@@ -50,7 +50,7 @@ def read_grid(region: Region, file: str, known: frozenset[str]) -> Grid | None:
     if len(found) < 2:
         return None
     draft = Draft(len(found))
-    head_rows(draft, head, found, partial)
+    head_rows(draft, head, found, partial, vertical)
     body_rows(draft, body, found, full, partial)
     if len(draft.ys) < 2:
         return None

@@ -20,7 +20,11 @@ _CENTRED = 2.0
 
 
 def head_rows(
-    draft: Draft, head: Sequence[TableLine], found: Sequence[Column], partial: Sequence[Rule]
+    draft: Draft,
+    head: Sequence[TableLine],
+    found: Sequence[Column],
+    partial: Sequence[Rule],
+    vertical: Sequence[Rule],
 ) -> None:
     """Add the header lines to the draft as rows; lines that only go on are one row."""
     groups: list[list[TableLine]] = []
@@ -37,7 +41,12 @@ def head_rows(
         if leaf:
             parts = [part for piece in parts for part in _parted(piece, found)]
         below = groups[number + 1][0].y if not leaf else None
-        spans = _spans(draft, parts, group, found, partial, below)
+        fixed = [
+            _boxed_span(part, parts, found, vertical)
+            or _ruled_span(part, parts, group, found, partial, below)
+            for part in parts
+        ]
+        spans = _spans(draft, parts, found, fixed, leaf=leaf)
         for part, (start, end) in zip(parts, spans, strict=True):
             draft.add((row, start), part.words, columns=end - start + 1)
 
@@ -144,21 +153,20 @@ def home(word: Word, found: Sequence[Column]) -> int:
 def _spans(
     draft: Draft,
     parts: Sequence[Piece],
-    group: Sequence[TableLine],
     found: Sequence[Column],
-    partial: Sequence[Rule],
-    below: float | None,
+    fixed: Sequence[Span | None],
+    *,
+    leaf: bool,
 ) -> list[Span]:
     """The columns that each header of a row stands over.
 
-    A rule below a header says it. Else a header in the last row, or aligned with one column,
-    stands over what it touches; another over columns that it is centred on, such that together
-    the headers leave the fewest columns without one.
+    Rules beside or below a header say it (`fixed`). Else a header in the last row, or aligned with
+    one column, stands over what it touches; another over columns that it is centred on, such that
+    together the headers leave the fewest columns without one.
     """
-    fixed = [_ruled_span(part, group, found, partial, below) for part in parts]
     order = sorted(range(len(parts)), key=lambda index: parts[index].middle)
     choices = [
-        [fixed[index]] if fixed[index] else _candidates(parts[index], found, leaf=below is None)
+        [fixed[index]] if fixed[index] else _candidates(parts[index], found, leaf=leaf)
         for index in order
     ]
     chosen = _best(choices)
@@ -170,8 +178,30 @@ def _spans(
     return spans
 
 
+def _boxed_span(
+    part: Piece, parts: Sequence[Piece], found: Sequence[Column], vertical: Sequence[Rule]
+) -> Span | None:
+    """The columns between the vertical rules on both sides of a header that is alone there."""
+    y = part.words[0].y
+    beside = [rule.x0 for rule in vertical if rule.y0 < y < rule.y1]
+    left = [x for x in beside if x < part.middle]
+    right = [x for x in beside if x > part.middle]
+    if not left or not right:
+        return None
+    low, high = max(left), min(right)
+    alone = sum(low < other.middle < high for other in parts if not _stacked(other, part)) == 1
+    under = [index for index, column in enumerate(found) if low < column.middle < high]
+    return (under[0], under[-1]) if under and alone else None
+
+
+def _stacked(other: Piece, part: Piece) -> bool:
+    """Whether another piece is a further line of the same header."""
+    return other is not part and abs(other.words[0].y - part.words[0].y) > 0.4 * part.words[0].size
+
+
 def _ruled_span(
     part: Piece,
+    parts: Sequence[Piece],
     group: Sequence[TableLine],
     found: Sequence[Column],
     partial: Sequence[Rule],
@@ -187,6 +217,11 @@ def _ruled_span(
     if not ruled:
         return None
     rule = min(ruled, key=lambda rule: rule.y0)
+    over = [
+        other for other in parts if rule.x0 < other.middle < rule.x1 and not _stacked(other, part)
+    ]
+    if len(over) > 1:
+        return None  # pieces of one rule that touch, each below its own header
     under = [
         index for index, column in enumerate(found) if rule.x0 - 3 <= column.middle <= rule.x1 + 3
     ]

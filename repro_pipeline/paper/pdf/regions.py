@@ -324,7 +324,12 @@ def _aligned_box(
     above = sorted(
         (item for item in free if item.line.y < caption.box[1]), key=lambda item: -item.line.y
     )
-    runs = [_run(below, caption.box[3]), _run(above, caption.box[1])]
+    widths = sorted(item.line.x1 - item.line.x0 for item in found if item.side == caption.side)
+    usual = widths[(9 * (len(widths) - 1)) // 10]
+    runs = [
+        _run(items, start, usual)
+        for items, start in ((below, caption.box[3]), (above, caption.box[1]))
+    ]
     best = max(runs, key=lambda run: sum(len(item.parts) > 1 for item in run))
     if sum(len(item.parts) > 1 for item in best) < 2:
         return None
@@ -337,20 +342,20 @@ def _aligned_box(
     )
 
 
-def _run(items: Sequence[Placed], start: float) -> list[Placed]:
-    """Lines in even steps from `start` on, up to prose: a line of one part among single lines."""
+def _run(items: Sequence[Placed], start: float, usual: float) -> list[Placed]:
+    """Lines in even steps from `start` on, up to prose: lines of one part, as wide as the text."""
     run: list[Placed] = []
     last = start
     for item in items:
         step = abs(item.line.y - last)
-        if step > (4.0 if not run else 2.6) * item.line.size:
+        if step > (4.0 if not run else 2.6) * item.line.size or _is_prose(item, usual):
             break
         run.append(item)
         last = item.line.y
     while run and len(run[-1].parts) == 1:
         run.pop()
-    for index in range(len(run) - 1):
-        if all(len(item.parts) == 1 for item in run[index : index + 2]):
-            run = run[:index]
-            break
     return run
+
+
+def _is_prose(item: Placed, usual: float) -> bool:
+    return len(item.parts) == 1 and item.line.x1 - item.line.x0 > 0.9 * usual

@@ -150,7 +150,27 @@ def _hosts(pieces: Sequence[_Piece]) -> dict[int, tuple[int, str]]:
                     best = (distance, other, role)
         if best:
             found[index] = (best[1], best[2])
-    return {small: host for small, host in found.items() if not _circular(small, found)}
+    found = {small: host for small, host in found.items() if not _circular(small, found)}
+    for index, piece in enumerate(pieces):
+        if index not in found:
+            neighbour = _behind_mark(piece, index, pieces, found)
+            if neighbour:
+                found[index] = neighbour
+    return found
+
+
+def _behind_mark(
+    piece: _Piece, index: int, pieces: Sequence[_Piece], hosts: dict[int, tuple[int, str]]
+) -> tuple[int, str] | None:
+    """The host of a mark that stands behind another mark, as the star in `x_i^*`."""
+    for mark, (at, _) in hosts.items():
+        host = pieces[at]
+        gap = piece.x0 - pieces[mark].x1
+        if at != index and abs(gap) < 0.25 * host.size and abs(piece.y - host.y) < host.size:
+            role = _role(piece, host)
+            if role:
+                return at, role
+    return None
 
 
 def _role(piece: _Piece, host: _Piece) -> str | None:
