@@ -36,18 +36,20 @@ class Postgres:
         return "postgres" if "postgres" in names else "nobody"
 
     def start(self) -> None:
-        options = f"-c listen_addresses=127.0.0.1 -p {self.port} -k {self.folder}"
+        # No power is lost here, only processes: what the server gave to the kernel is kept.
+        options = f"-c listen_addresses=127.0.0.1 -p {self.port} -k {self.folder} -c fsync=off"
         self._run("pg_ctl", "-D", "data", "-l", "log", "-w", "-o", options, "start")
 
     def stop(self) -> None:
         self._run("pg_ctl", "-D", "data", "-m", "immediate", "-w", "stop")
 
-    def database(self) -> str:
-        """The URL of a new, empty database."""
+    def place(self) -> str:
+        """The URL of a new, empty schema: cheaper than a database, and as much apart."""
         name = f"ledger_{uuid.uuid4().hex}"
-        place = ("-h", "127.0.0.1", "-p", str(self.port), "-U", "ledger")
-        self._run("psql", *place, "-d", "postgres", "-c", f"CREATE DATABASE {name}")
-        return f"postgresql://ledger@127.0.0.1:{self.port}/{name}"
+        server = ("-h", "127.0.0.1", "-p", str(self.port), "-U", "ledger")
+        self._run("psql", *server, "-d", "postgres", "-c", f"CREATE SCHEMA {name}")
+        path = f"ledger@127.0.0.1:{self.port}/postgres"
+        return f"postgresql://{path}?options=-csearch_path%3D{name}"
 
     def _run(self, program: str, *arguments: str) -> None:
         done = subprocess.run(
@@ -89,7 +91,7 @@ def url(request, tmp_path) -> str:
     """The URL of a ledger that is not there yet."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'ledger.sqlite'}"
-    return request.getfixturevalue("postgres").database()
+    return request.getfixturevalue("postgres").place()
 
 
 @pytest.fixture

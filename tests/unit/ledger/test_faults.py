@@ -243,7 +243,7 @@ def test_a_read_only_ledger_is_said_when_written_to(folder_too):
 
 
 def test_postgresql_stopped_and_started_in_the_middle(postgres):
-    url = postgres.database()
+    url = postgres.place()
     ledger = SqlLedger(url)
     for number in range(3):
         ledger.append("forests", warning(str(number)), actor=ACTOR)
