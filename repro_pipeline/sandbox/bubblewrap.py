@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
 import socket
 import sys
@@ -29,7 +28,7 @@ from pathlib import Path
 
 from repro_pipeline.errors import SandboxUnavailable, UserError
 from repro_pipeline.sandbox import probe, seccomp
-from repro_pipeline.sandbox.child import BLOCK, FIRST_DATA, STAGE, STATUS
+from repro_pipeline.sandbox.child import BLOCK, FIRST_DATA, STAGE, STATUS, own_user
 from repro_pipeline.sandbox.launch import Job, Launcher, check_folders
 from repro_pipeline.sandbox.policy import (
     LIMIT_NAMES,
@@ -183,7 +182,7 @@ def make_job(
     expected: dict[str, Enforcement],
 ) -> Job:
     """What the supervisor is to run."""
-    root = os.geteuid() == 0
+    root = own_user() is not None
     sources = [_library_root(binary), workdir, out, *(m.source for m in policy.mounts)]
     for source in sources:
         if not source.exists():

@@ -20,16 +20,16 @@ def mending(said: str, root: Path = Path("/")) -> str:
     """What to do about a message of bubblewrap or the supervisor; empty where nothing is known."""
     if not any(word in said for word in _NAMESPACE_WORDS):
         return ""
+    for name, closed, command in _SYSCTLS:
+        setting = root / "proc/sys" / name
+        if setting.exists() and setting.read_text().strip() == closed:
+            return f"User namespaces are closed to ordinary users: run `{command}`."
     if (root / ".dockerenv").exists() or (root / "run/.containerenv").exists():
         return (
             "This is a container that may make no namespaces: start it with `--privileged`, or "
             "with `--cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt "
             "apparmor=unconfined --security-opt systempaths=unconfined`."
         )
-    for name, closed, command in _SYSCTLS:
-        setting = root / "proc/sys" / name
-        if setting.exists() and setting.read_text().strip() == closed:
-            return f"User namespaces are closed to ordinary users: run `{command}`."
     return (
         "The kernel refuses namespaces here (`unshare -Ur true` shows it): allow them, or run as "
         "root outside a container."
