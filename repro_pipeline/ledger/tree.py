@@ -99,7 +99,8 @@ def link_target(folder: Path, path: str) -> str:
 def references_in(events: Iterable[Event], store: ArtifactStore) -> set[str]:
     """Every stored digest that the events name, directly or through trees and JSON artifacts.
 
-    Raises IntegrityError where an artifact on the way is damaged.
+    Every artifact named is read to its end, since a damaged listing may not look like one.
+    Raises IntegrityError where one is damaged.
     """
     found: set[str] = set()
     waiting = {name for event in events for name in _digests(canonical_json(event.payload))}
@@ -150,10 +151,9 @@ def _digests(text: bytes) -> set[str]:
 def _named_by(stream: IO[bytes]) -> set[str]:
     """The digests in a JSON text, read in pieces; none in anything else."""
     piece = stream.read(_CHUNK)
-    if piece.lstrip()[:1] not in {b"{", b"["}:
-        return set()
+    is_json = piece.lstrip()[:1] in {b"{", b"["}
     found = _digests(piece)
     while more := stream.read(_CHUNK):
         found |= _digests(piece[-64:] + more)  # one may lie across the seam
         piece = more
-    return found
+    return found if is_json else set()

@@ -13,6 +13,7 @@ from repro_pipeline.errors import FileFormatError
 from repro_pipeline.ledger.anchor import add_anchors, read_anchors
 from repro_pipeline.ledger.chain import event_hash, head_of, link, start, verify_chain
 from repro_pipeline.ledger.events import Event, Head
+from repro_pipeline.ledger.export import export_lines, read_export
 
 
 def rehashed(event: Event) -> Event:
@@ -163,3 +164,15 @@ def test_anchors_are_kept_line_by_line_and_once(tmp_path):
         read_anchors(path)
     with pytest.raises(FileFormatError, match="cannot be read"):
         read_anchors(tmp_path / "none")
+
+
+def test_an_exported_chain_can_be_verified_without_its_ledger(tmp_path):
+    events = chained([warning("ü"), warning("b"), warning("c")])
+    path = tmp_path / "forests.jsonl"
+    path.write_text("".join(export_lines(events)), encoding="utf-8")
+    assert list(read_export(path)) == events
+    path.write_text(path.read_text(encoding="utf-8").replace('"b"', '"d"'), encoding="utf-8")
+    assert [found.seq for found in verify_chain(CHAIN, read_export(path))] == [2]
+    path.write_text("{}\n", encoding="utf-8")
+    with pytest.raises(FileFormatError, match=r"forests\.jsonl:1"):
+        list(read_export(path))
