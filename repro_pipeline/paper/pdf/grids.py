@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -128,7 +127,21 @@ def _head_end(full: Sequence[float], lines: Sequence[TableLine]) -> float:
                 break
             end = following
         return end
-    for above, line in itertools.pairwise([None, *lines]):
-        if any(piece.numeric for piece in line.pieces[1:]):
-            return (above.y + line.y) / 2 if above else line.y - line.size
-    return lines[0].y + 0.1
+    return _above_numbers(lines)
+
+
+def _above_numbers(lines: Sequence[TableLine]) -> float:
+    """Just above the first line with a number beside its first piece, and above its section."""
+    first = next(
+        (
+            index
+            for index, line in enumerate(lines)
+            if any(piece.numeric for piece in line.pieces[1:])
+        ),
+        1,
+    )
+    if first >= 2 and len(lines[first - 1].pieces) == 1 < len(lines[first - 2].pieces):
+        first -= 1
+    if not first:
+        return lines[0].y - lines[0].size
+    return (lines[first - 1].y + lines[first].y) / 2

@@ -100,9 +100,20 @@ def _goes_on(
         return False
     if step < 0.75 * line.size:
         return True
-    if step > 1.6 * line.size:
+    if step > 1.6 * line.size or _tiles(last, line, found):
         return False
     return not any(_reaches_over(piece, line, found) for piece in last.pieces)
+
+
+def _tiles(last: TableLine, below: TableLine, found: Sequence[Column]) -> bool:
+    """Whether headers are centred on runs of columns that together are all but the first ones."""
+    if len(last.pieces) >= len(below.pieces):
+        return False
+    choices = [_candidates(piece, found, leaf=False) for piece in last.pieces]
+    spans = _best(choices)
+    follow = all(before[1] + 1 == after[0] for before, after in itertools.pairwise(spans))
+    wide = all(end > start for start, end in spans)
+    return wide and follow and 1 <= spans[0][0] <= 3 and spans[-1][1] == len(found) - 1
 
 
 def _reaches_over(piece: Piece, below: TableLine, found: Sequence[Column]) -> bool:

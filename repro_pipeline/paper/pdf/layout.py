@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
+from repro_pipeline.paper.pdf.drawings import Rule
 from repro_pipeline.paper.pdf.lines import Frame, Line, Word, lines
 
 FULL, LEFT, RIGHT = 0, 1, 2
@@ -43,11 +44,7 @@ def without_running_heads(pages: Sequence[Frame]) -> tuple[list[Frame], tuple[st
         rules = tuple(
             rule
             for rule in frame.rules
-            if not (
-                ruled[_rule_key(rule)] >= often
-                and rule.y0 < 0.12 * frame.height
-                and rule.horizontal
-            )
+            if ruled[_rule_key(rule)] < often or not _under_head(rule, dropped)
         )
         words = tuple(word for word in frame.words if id(word) not in gone)
         kept.append(replace(frame, words=words, rules=rules))
@@ -66,8 +63,13 @@ def _running_key(line: Line, frame: Frame) -> tuple[str, int]:
     return re.sub(r"\d+|\b[ivxl]+\b", "#", line.text.casefold()), half
 
 
-def _rule_key(rule) -> tuple[int, int, int]:
+def _rule_key(rule: Rule) -> tuple[int, int, int]:
     return round(rule.x0 / 3), round(rule.x1 / 3), round(rule.y0 / 2)
+
+
+def _under_head(rule: Rule, heads: Sequence[Line]) -> bool:
+    """Whether a rule across the page belongs to a running head."""
+    return rule.horizontal and any(abs(rule.y0 - line.y) < 2 * line.size for line in heads)
 
 
 def _is_page_number(line: Line, frame: Frame) -> bool:
