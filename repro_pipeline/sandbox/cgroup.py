@@ -9,26 +9,28 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import signal
-import subprocess
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 PREFIX = "repro-sandbox-"
 _ROOM = 4  # bubblewrap's own processes
+_BUSCTL = "/usr/bin/busctl"
 _PERIOD = 100_000  # microseconds over which a share of CPU is counted
 
 
-@dataclass
 class Group:
-    """The folders of one run's control group, by controller; empty where there is none."""
+    """One run's control group; with no folders where there is none."""
 
-    folders: dict[str, Path] = field(default_factory=dict)
-    v2: bool = False
-    locks: list[int] = field(default_factory=list)
+    def __init__(
+        self, folders: dict[str, Path] | None = None, *, v2: bool = False, locks: Sequence[int] = ()
+    ) -> None:
+        self.folders = folders or {}
+        """By controller."""
+        self.locks = list(locks)
+        """Descriptors that say, as long as they are open, that the group has a supervisor."""
+        self._v2 = v2
 
     def holds(self, controller: str) -> bool:
         """Whether this group limits `memory`, `pids` or `cpu`."""
@@ -43,19 +45,19 @@ class Group:
         if "memory" not in self.folders:
             return None
         stat = _table(self.folders["memory"] / "memory.stat")
-        names = ("anon", "shmem") if self.v2 else ("total_rss", "total_shmem")
+        names = ("anon", "shmem") if self._v2 else ("total_rss", "total_shmem")
         return sum(stat.get(name, 0) for name in names)
 
     def out_of_memory(self) -> bool:
         """Whether the kernel has ended a process of the group for want of memory."""
         if "memory" not in self.folders:
             return False
-        name = "memory.events" if self.v2 else "memory.oom_control"
+        name = "memory.events" if self._v2 else "memory.oom_control"
         return _table(self.folders["memory"] / name).get("oom_kill", 0) > 0
 
     def cpu_seconds(self) -> float | None:
         """User and system time of all that ever was in the group."""
-        if self.v2 and "cpu" in self.folders:
+        if self._v2 and "cpu" in self.folders:
             return _table(self.folders["cpu"] / "cpu.stat").get("usage_usec", 0) / 1e6
         if "cpuacct" in self.folders:
             return int(_read(self.folders["cpuacct"] / "cpuacct.usage") or 0) / 1e9
@@ -99,11 +101,12 @@ def sweep() -> None:
 
 def _scope(pid: int, *, memory: int, processes: int, cpus: float | None) -> Group | None:
     """A scope of systemd. Its manager removes it when it is empty."""
-    busctl, user = shutil.which("busctl"), os.geteuid() != 0
-    runtime = f"/run/user/{os.geteuid()}"
+    user, runtime = os.geteuid() != 0, f"/run/user/{os.geteuid()}"
     alive = Path(f"{runtime}/bus") if user else Path("/run/systemd/system")
-    if not busctl or not alive.exists():
+    if not alive.exists() or not Path(_BUSCTL).exists():
         return None
+    import subprocess  # slow to load, and not needed on every host
+
     name = f"{PREFIX}{pid}.scope"
     properties = [
         *("PIDs", "au", "1", str(pid)),
@@ -117,7 +120,7 @@ def _scope(pid: int, *, memory: int, processes: int, cpus: float | None) -> Grou
     if cpus:
         properties += ["CPUQuotaPerSecUSec", "t", str(int(cpus * 1e6))]
         count += 1
-    call = [busctl, "--user" if user else "--system", "call", "org.freedesktop.systemd1"]
+    call = [_BUSCTL, "--user" if user else "--system", "call", "org.freedesktop.systemd1"]
     call += ["/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", "StartTransientUnit"]
     call += ["ssa(sv)a(sa(sv))", name, "fail", str(count), *properties, "0"]
     bus = {"XDG_RUNTIME_DIR": runtime, "DBUS_SESSION_BUS_ADDRESS": f"unix:path={runtime}/bus"}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,7 +52,8 @@ def take_back(tree: Path) -> None:
 
 def remove(tree: Path) -> None:
     """Remove a folder, however deep it is nested."""
-    subprocess.run(["/bin/rm", "-rf", "--one-file-system", "--", tree], check=False, env={})
+    command = ["/bin/rm", "-rf", "--one-file-system", "--", str(tree)]
+    os.waitpid(os.posix_spawn(command[0], command, {}), 0)
 
 
 def size(tree: Path, most: float = float("inf")) -> int:

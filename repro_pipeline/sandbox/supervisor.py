@@ -15,7 +15,6 @@ import select
 import signal
 import sys
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from repro_pipeline.sandbox import cgroup, folders, watch
@@ -25,29 +24,24 @@ _TICK = 0.1  # seconds between two looks, at least
 _CHUNK = 1 << 16
 
 
-@dataclass
 class Run:
     """A run under way, and what is known of it."""
 
-    job: dict
-    user: int | None
-    pid: int
-    group: cgroup.Group
-    output: int
-    status: int
-    log: int
-    init: int = 0
-    """The first process of the sandbox's own process namespace; 0 until it is known."""
-    handles: list[int] = field(default_factory=list)
-    """Pidfds of the command and of the sandbox's init: they never name another process."""
-    started: float = field(default_factory=time.monotonic)
-    logged: int = 0
-    peak_memory: int = 0
-    cpu_seconds: float = 0.0
-    written: int = 0
-    setup: str = ""
-    ended: str = ""
-    """Why the supervisor ended the run: cancelled, or the name of a limit."""
+    def __init__(self, job: dict, user: int | None, pid: int, group: cgroup.Group) -> None:
+        self.job, self.user, self.pid, self.group = job, user, pid, group
+        self.started = time.monotonic()
+        self.init = 0
+        """The first process of the sandbox's own process namespace; 0 until it is known."""
+        self.handles = [os.pidfd_open(pid)]
+        """Pidfds of the command and of the sandbox's init: they never name another process."""
+        self.output = self.status = self.log = -1
+        """Descriptors: what the command prints, what bubblewrap reports, and the log."""
+        self.logged = self.written = self.peak_memory = 0
+        self.cpu_seconds = 0.0
+        self.setup = ""
+        """What bubblewrap reported after the sandbox stood."""
+        self.ended = ""
+        """Why the supervisor ended the run: cancelled, or the name of a limit."""
 
 
 def main() -> None:
@@ -109,8 +103,8 @@ def _start(job: dict, user: int | None) -> Run:
     group = cgroup.make_group(
         pid, memory=limits["memory"], processes=limits["processes"], cpus=limits["cpus"]
     )
-    run = Run(job=job, user=user, pid=pid, group=group, output=output, status=status, log=log)
-    run.handles.append(os.pidfd_open(pid))
+    run = Run(job, user, pid, group)
+    run.output, run.status, run.log = output, status, log
     try:
         _refuse_weaker(job, _held(run))
         os.write(go, b"g")
@@ -190,14 +184,14 @@ def _check(run: Run) -> float:
     """Measure the tree and its folders, and note a limit that is passed; how long that took."""
     began = time.monotonic()
     limits = run.job["limits"]
-    tree = watch.look(run.pid, run.init, run.group, run.peak_memory)
-    run.peak_memory = max(run.peak_memory, tree.memory)
-    run.cpu_seconds = max(run.cpu_seconds, tree.cpu_seconds)
+    memory, cpu_seconds, processes = watch.look(run.pid, run.init, run.group, run.peak_memory)
+    run.peak_memory = max(run.peak_memory, memory)
+    run.cpu_seconds = max(run.cpu_seconds, cpu_seconds)
     most = limits["output"]
     run.written = run.logged + sum(folders.size(Path(path), most) for path in run.job["writable"])
-    if run.group.out_of_memory() or tree.memory > limits["memory"]:
+    if run.group.out_of_memory() or memory > limits["memory"]:
         run.ended = "memory"
-    elif tree.processes > limits["processes"] + 2:
+    elif processes > limits["processes"] + 2:
         run.ended = "processes"
     elif run.written > limits["output"]:
         run.ended = "output"

@@ -11,7 +11,6 @@ import contextlib
 import os
 import signal
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from repro_pipeline.sandbox.cgroup import Group
@@ -20,19 +19,11 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 _CLOCK = os.sysconf("SC_CLK_TCK")
 
 
-@dataclass(frozen=True)
-class Tree:
-    """What a tree of processes uses: bytes, CPU seconds, processes and threads."""
+def look(pid: int, init: int, group: Group, peak: int) -> tuple[int, float, int]:
+    """What the tree below `pid` uses: bytes of memory, CPU seconds, processes and threads.
 
-    memory: int
-    cpu_seconds: float
-    processes: int
-
-
-def look(pid: int, init: int, group: Group, peak: int) -> Tree:
-    """Measure the tree below `pid`. Memory is exact only where it lies above `peak`, seen before.
-
-    To count shared pages once is slow, and holds up the processes.
+    Memory is exact only where it lies above `peak`, seen before: to count shared pages once is
+    slow, and holds up the processes.
     """
     stats = [stat for child in descendants(pid) if (stat := _stat(child))]
     memory = group.memory_bytes()
@@ -44,7 +35,7 @@ def look(pid: int, init: int, group: Group, peak: int) -> Tree:
     cpu_seconds = group.cpu_seconds()
     if cpu_seconds is None:
         cpu_seconds = sum(sum(map(int, stat[11:15])) for stat in stats) / _CLOCK
-    return Tree(memory, cpu_seconds, sum(int(stat[17]) for stat in stats))
+    return memory, cpu_seconds, sum(int(stat[17]) for stat in stats)
 
 
 def descendants(pid: int) -> list[int]:
