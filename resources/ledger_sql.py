@@ -73,6 +73,12 @@ MIGRATIONS: tuple[dict[str, tuple[str, ...]], ...] = (
 )
 """The statements that lead from version n to n + 1 of the tables, by dialect. Only ever added to."""
 
+_OF_CHAIN = EVENTS.c.chain == sa.bindparam("chain")
+_SAME = EVENTS.select().where(_OF_CHAIN, EVENTS.c.key == sa.bindparam("key"))
+_LAST = (
+    sa.select(EVENTS.c.seq, EVENTS.c.hash).where(_OF_CHAIN).order_by(EVENTS.c.seq.desc()).limit(1)
+)
+_INSERT = EVENTS.insert()
 # The distinct chains by one index step each, not by reading every event.
 _CHAINS = sa.text(
     "WITH RECURSIVE names(chain) AS (SELECT MIN(chain) FROM events UNION ALL "
@@ -111,8 +117,8 @@ class SqlLedger:
         with self._writing() as connection:
             if connection.dialect.name == "postgresql":
                 _lock(connection, chain)
-            same = EVENTS.select().where(EVENTS.c.chain == chain, EVENTS.c.key == payload.key)
-            if standing := connection.execute(same).one_or_none():
+            same = {"chain": chain, "key": payload.key}
+            if standing := connection.execute(_SAME, same).one_or_none():
                 return self._event(standing)
             head = _head(connection, chain) or start(chain)
             event = _linked(head, payload, self._clock(), actor)
@@ -120,7 +126,7 @@ class SqlLedger:
                 "at": time_text(event.at),
                 "payload": canonical_json(event.payload).decode(),
             }
-            connection.execute(EVENTS.insert(), row)
+            connection.execute(_INSERT, row)
         return event
 
     def events(self, chain: str, *, kinds: Collection[str] = (), after: int = 0) -> Iterator[Event]:
@@ -314,8 +320,7 @@ def _version(connection: Connection) -> int:
 
 
 def _head(connection: Connection, chain: str) -> Head | None:
-    query = sa.select(EVENTS.c.seq, EVENTS.c.hash).where(EVENTS.c.chain == chain)
-    last = connection.execute(query.order_by(EVENTS.c.seq.desc()).limit(1)).one_or_none()
+    last = connection.execute(_LAST, {"chain": chain}).one_or_none()
     return Head(chain=chain, seq=last.seq, hash=last.hash) if last else None
 
 

@@ -7,6 +7,7 @@ beside no telling name is not found: nothing here replaces keeping secrets from 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import IO, Any, TypeVar
 
 from pydantic import ValidationError
@@ -25,6 +26,8 @@ AnyEvent = TypeVar("AnyEvent", bound=Payload)
 _BEGIN = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _END = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _PRIVATE_KEY = re.compile(rf"{_BEGIN}.*?(?:{_END}|\Z)", re.DOTALL)
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_SECRET_LIKE = "a1" * 10
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 _TOKEN = re.compile(
@@ -82,14 +85,20 @@ def redact(text: str) -> str:
 def redact_json(value: Any, name: str = "") -> Any:
     """A JSON value with every string in it redacted; `name` is the key that it stands under."""
     if isinstance(value, str):
-        text = redact(value)
-        named = redact(f"{name}={text}") if name else ""
-        return REDACTED if named == f"{name}={REDACTED}" else text
+        if _is_telling(name) and redact(f"{name}={value}") == f"{name}={REDACTED}":
+            return REDACTED
+        return value if _DIGEST.fullmatch(value) else redact(value)
     if isinstance(value, dict):
         return {key: redact_json(inner, key) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [redact_json(inner, name) for inner in value]
     return value
+
+
+@lru_cache
+def _is_telling(name: str) -> bool:
+    """Whether a value under that name can be a secret by its name alone."""
+    return redact(f"{name}={_SECRET_LIKE}") != f"{name}={_SECRET_LIKE}"
 
 
 def storable(payload: AnyEvent) -> AnyEvent:
