@@ -111,7 +111,7 @@ def _faults(errors: list, document: Document, model: type[BaseModel]) -> list[tu
         neighbours = [u for at, u in unknown.items() if at[:-1] == place[:-1]]
         if kinds == {"missing"} and any(u.explains_missing(str(place[-1])) for u in neighbours):
             continue
-        if kinds == {"too_short"} and any(at[:-1] == place for at in places if at):
+        if kinds == {"too_short"} and any(_is_below(at, place) for at in places):
             continue  # its items were counted without the faulty ones
         path = _path_of(place)
         if place in unknown:
@@ -123,6 +123,10 @@ def _faults(errors: list, document: Document, model: type[BaseModel]) -> list[tu
             sentence = f"{path}: {sentence}" if path else sentence
         faults.append((document.line(place), sentence))
     return faults
+
+
+def _is_below(place: Location, other: Location) -> bool:
+    return len(place) > len(other) and place[: len(other)] == other
 
 
 def _place(error: Any, value: Any) -> Location:

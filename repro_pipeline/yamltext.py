@@ -23,6 +23,9 @@ Location = tuple[str | int, ...]
 LARGEST = 1 << 20
 """Characters of a text, also with its aliases written out."""
 
+MOST_VALUES = 100_000
+"""Values of a text; one with an alias counts wherever the alias stands."""
+
 DEEPEST = 40
 """Lists and mappings within each other."""
 
@@ -133,7 +136,8 @@ class _Walk:
             raise self.fault("an alias refers to itself.", line)
         if len(above) >= DEEPEST:
             raise self.fault(f"is nested more than {DEEPEST} deep.", line)
-        self.take(1)
+        if len(self.lines) > MOST_VALUES:
+            raise self.fault(f"holds more than {MOST_VALUES} values.", line)
         inside = (*above, node)
         if isinstance(node, yaml.MappingNode) and node.tag == f"{_TAG}map":
             return {
@@ -178,7 +182,7 @@ class _Walk:
             raise self.fault(
                 f"{text[:40]} is no finite number.", line, hint="If it is a text, put it in quotes."
             )
-        if not isinstance(value, str):
+        if value is not None and not isinstance(value, str):
             self.written[place] = text
         return value
 
