@@ -189,6 +189,7 @@ _DASH = re.compile("[−‐‑‒–﹣－]")
 _GROUPED = re.compile(
     r"\((?P<value>[^()]+?)±\s?(?P<spread>[^()]+?)\)(?P<tail>\s?[×x·⋅∙*]\s?10\^[+-]?\d{1,3}|\s?%)?"
 )
+_CITED = re.compile(r"\[\d+(?:\s?[,;-]\s?\d+)*\]")
 _ENCLOSED = re.compile(r"[(\[](?P<inner>[^()\[\]]+)[)\]]")
 _SLASH = re.compile(r"\s?(?:[/;|&]|→)\s?")
 _COMMA = re.compile(r",(?:\s|(?=[+-]?\d*\.\d))")
@@ -225,6 +226,8 @@ def _clean(text: str) -> str:
     if grouped:
         tail = (grouped["tail"] or "").strip()
         return f"{grouped['value'].strip()}{tail} ± {grouped['spread'].strip()}{tail}"
+    if _CITED.fullmatch(text):
+        return ""
     enclosed = _ENCLOSED.fullmatch(text)
     return enclosed["inner"].strip() if enclosed else text
 

@@ -142,11 +142,24 @@ def _row(table: Table, address: CellAddress) -> int:
     paths = {row: row_path(table, row) for row in body}
     own = {row: table.row_headers(row) for row in body}
     found = _matches(address.row, paths, own)
+    if len(found) != 1:
+        keyed = {row: (*paths[row], *_keys(table, row)) for row in body}
+        by_key = _matches(address.row, keyed, {})
+        found = by_key if len(by_key) == 1 else found
+        if len({paths[row] for row in found}) < len(found):
+            paths = keyed
+    found = found or _by_position("row", address.row, body)
     if len(found) == 1:
         return found[0]
     columns = [table.column_headers(column) for column in range(table.shape[1])]
     swapped = any(_contains(address.row, path) for path in columns)
     raise _error("row", address.row, found, paths, f"{table}", swapped)
+
+
+def _keys(table: Table, row: int) -> tuple[str, ...]:
+    """Settings beside a row's name, as in `Dot-Product | 0.1 | …`, that tell rows apart."""
+    start = table.header_columns
+    return tuple(cell.text for cell in table.grid[row][start : start + 2] if cell.text)
 
 
 def _column(table: Table, row: int, address: CellAddress) -> int:
@@ -157,11 +170,18 @@ def _column(table: Table, row: int, address: CellAddress) -> int:
     found = _matches(address.column, {c: paths[c] for c in body}, {c: own[c] for c in body})
     found = found or _matches(address.column, paths, own)
     found = _without_spans(table, row, found)
+    found = found or _by_position("column", address.column, range(width))
     if len(found) == 1:
         return found[0]
     rows = [row_path(table, other) for other in range(table.header_rows, len(table.grid))]
     swapped = any(_contains(address.column, path) for path in rows)
     raise _error("column", address.column, found, paths, f"{table}", swapped)
+
+
+def _by_position(kind: str, wanted: Sequence[str], places: Iterable[int]) -> list[int]:
+    """`row 3` or `column 2`, counted from 1 with the headers, for what has no name."""
+    position = re.fullmatch(rf"{kind}\s?(\d+)", wanted[-1].strip(), re.I)
+    return [at for at in places if position and at + 1 == int(position[1])]
 
 
 def _without_spans(table: Table, row: int, columns: list[int]) -> list[int]:
@@ -225,24 +245,21 @@ def _error(
 ) -> AddressError:
     name = " > ".join(f"'{text}'" for text in wanted)
     if found:
-        listed = [_path(paths[at]) for at in found]
-        if len(set(listed)) == 1:
-            hint = (
-                f"All of them are called {listed[0]}; give the value itself, with its source, "
-                "or correct the table."
-            )
-        else:
-            hint = f"Give a longer path: {_listed(listed)}."
-        return AddressError(f"{name} names {len(found)} {kind}s.", where=table, hint=hint)
+        listed = [_path(paths[at]) or f"'{kind} {at + 1}'" for at in found]
+        repeated = len(set(listed)) < len(listed)
+        if repeated:
+            listed = [f"'{kind} {at + 1}'" for at in found]
+        advice = "Name one by its place" if repeated else "Give a longer path"
+        return AddressError(
+            f"{name} names {len(found)} {kind}s.", where=table, hint=f"{advice}: {_listed(listed)}."
+        )
     if swapped:
         other = "row" if kind == "column" else "column"
         hint = f"It names a {other}: are row and column swapped?"
     else:
-        nearest = sorted(
-            {path for path in paths.values() if path},
-            key=lambda path: -_similarity(wanted, path),
-        )
-        hint = f"There are: {_listed([_path(path) for path in nearest])}."
+        nearest = sorted(paths, key=lambda at: (-_similarity(wanted, paths[at]), at))
+        names = dict.fromkeys(_path(paths[at]) or f"'{kind} {at + 1}'" for at in nearest)
+        hint = f"There are: {_listed(list(names))}."
     return AddressError(f"there is no {kind} {name}.", where=table, hint=hint)
 
 

@@ -111,8 +111,9 @@ def guess_headers(
     `rules` are the numbers of rows above each rule that crosses the whole table; `header_rows` is
     what the source itself marks.
     """
-    rows, doubts = _header_rows(grid, rules)
-    if header_rows is not None:
+    if header_rows is None:
+        rows, doubts = _header_rows(grid, rules)
+    else:
         rows, doubts = min(header_rows, len(grid)), ()
     return rows, _header_columns(grid, rows), doubts
 
@@ -272,41 +273,63 @@ def _header_rows(grid: Grid, rules: Collection[int]) -> tuple[int, tuple[str, ..
     height = len(grid)
     if height < 2:
         return 0, ("The table has a single row; it is taken as data.",) if height else ()
-    data = [row for row in range(height) if _is_data(grid, row)]
+    if len(grid[0]) == 2 and grid[0][1].numbers and not _is_blank(grid[0][0]):
+        return 0, ()  # a list of names and values
+    head = _certain_header_rows(grid)
+    data = [row for row in range(height) if _is_data(grid, row) and row >= head]
     inside = sorted(rule for rule in rules if 0 < rule < height)
     if len(inside) == height - 1 and height > 2:
         inside = []  # a rule below every row tells nothing
     if inside and not any(0 < row < inside[0] for row in data):
-        return _extended(grid, inside[0], data), ()
-    if not data:
-        return 1, ()
-    if data[0] > 0:
-        section = next((row for row in range(1, data[0]) if is_section(grid, row)), data[0])
-        if section > 4:
-            return 1, ("Where the header rows end is a guess.",)
-        return section, ()
+        return _extended(grid, max(inside[0], head), data), ()
+    if data[:1] != [0]:
+        return _extended(grid, max(head, 1), data), ()
     if not _is_decimal(grid, 0) and (len(data) == 1 or _is_decimal(grid, data[1])):
         return 1, ()
-    if all(_is_blank(cell) or not cell.numbers for cell in grid[0][:1]) and not inside:
+    if not grid[0][0].numbers and not inside and not _is_blank(grid[0][0]):
         return 0, ("No header row was recognised.",)
     return 1, ("The first row holds numbers; that it is a header is a guess.",)
 
 
+def _certain_header_rows(grid: Grid) -> int:
+    """Leading rows that are headers even where they hold numbers.
+
+    Those that a top left cell spans, and those without a name whose numbers stand below a
+    spreading header (`Noise` over 10, 20, 30).
+    """
+    if _is_data(grid, 0):
+        return 0
+    height = 1
+    corner = grid[0][0].text
+    while height < len(grid) - 1:
+        cells, above = grid[height], grid[height - 1]
+        spanned = corner and cells[0].spanned and cells[0].text == corner
+        unnamed = not cells[0].text or not grid[0][0].text
+        numbers = [column for column, cell in enumerate(cells) if cell.numbers]
+        whole = all(number.quantum >= 1 for column in numbers for number in cells[column].numbers)
+        below = all(_is_wide(above, column) or above[column].spanned for column in numbers)
+        if not spanned and not (numbers and below and unnamed and (whole or not cells[0].text)):
+            break
+        height += 1
+    return height if height > 1 else 0
+
+
 def _extended(grid: Grid, rows: int, data: list[int]) -> int:
-    """Header rows with the rows below the first rule that subdivide the columns above them."""
-    while rows < len(grid) and data and rows < data[-1] and _subdivides(grid, rows):
+    """Header rows with those that follow and subdivide the columns, or go on without a name."""
+    while rows < len(grid) and data and rows < data[-1] and _continues_header(grid, rows):
         rows += 1
     return rows
 
 
-def _subdivides(grid: Grid, row: int) -> bool:
+def _continues_header(grid: Grid, row: int) -> bool:
     cells, above = grid[row], grid[row - 1]
-    if any(cell.numbers for cell in cells[1:]) or is_section(grid, row):
-        return False
-    if cells[0].text and not cells[0].spanned and not _is_wide(above, 0):
-        return False
     texts = {cell.text for cell in cells if not _is_blank(cell)}
-    return len(texts) > 1 and any(_is_wide(above, column) for column in range(len(cells)))
+    if any(cell.numbers for cell in cells[1:]) or is_section(grid, row) or len(texts) < 2:
+        return False
+    if not cells[0].text:
+        return not above[0].numbers
+    unnamed_above = not above[0].text or cells[0].spanned or _is_wide(above, 0)
+    return unnamed_above and any(_is_wide(above, column) for column in range(len(cells)))
 
 
 def _is_wide(cells: Sequence[Cell], column: int) -> bool:

@@ -14,7 +14,7 @@ from repro_pipeline.paper.latex.expand import Expanded, expand
 from repro_pipeline.paper.latex.floats import TabularTokens, find_tabulars
 from repro_pipeline.paper.latex.structure import SectionTokens, Structure, TableTokens, part
 from repro_pipeline.paper.latex.tabular import nested_tabulars, read_tabular
-from repro_pipeline.paper.latex.text import Printer
+from repro_pipeline.paper.latex.text import Printer, undefined_commands
 from repro_pipeline.paper.latex.tokens import Token
 from repro_pipeline.paper.latex.tree import Tree, decode, open_tree
 from repro_pipeline.paper.model import (
@@ -149,7 +149,10 @@ def _table(
         caption=caption,
         provenance=Provenance(file=tabular.origin.file, line=tabular.origin.line),
     )
-    doubts = (*table.doubts, *rows.doubts)
+    doubts = [*table.doubts, *rows.doubts]
+    if missing := undefined_commands(tabular.body):
+        names = ", ".join(f"\\{name}" for name in missing[:5])
+        doubts.append(f"What {names} prints is not known: the source does not define it.")
     confidence = 0.3 if not tabular.whole or rows.doubts else 1.0
     return make_table(
         index, rows.rows, about, rules=rows.rules, confidence=confidence, doubts=doubts

@@ -165,6 +165,9 @@ DROPPED = {
     "newcounter": "mo",
     "tablefootnotemark": "o",
     "floatname": "mm",
+    "captionlistentry": "om",
+    "renewcommand": "mom",
+    "newcommand": "mom",
 }
 """Arguments that are not printed: m mandatory, o optional, p in parentheses, d a dimension."""
 
@@ -218,6 +221,8 @@ DECLARATIONS = words(
     leavevmode null frenchspacing singlespacing doublespacing onehalfspacing appendix phantomsection
     unskip ignorespaces par break smash boldmath unboldmath relax par hrulefill dotfill hfil
     endhead endfirsthead endfoot endlastfoot nonumber notag qedhere qed makeatletter makeatother
+    linewidth textwidth columnwidth hsize textheight arrayrulewidth tabcolsep baselineskip
+    arraystretch extrarowheight parskip parindent tabularnewline endgroup begingroup
     twocolumn onecolumn thickhline FloatBarrier justify flushleft bfseries bf selectfont ensuremath
     centerline balance xspace onecolumn twocolumn landscape sffamily"""
 ) - {"ensuremath", "centerline", "bfseries", "bf", "par"}
@@ -225,6 +230,13 @@ DECLARATIONS = words(
 
 BOLD = words("textbf mathbf boldsymbol bm pmb bfs mathbfit textbfit symbf")
 UNDERLINED = words("underline uline ul underbar uuline dashuline")
+FONTS = words(
+    """mathcal mathbb mathrm mathsf mathtt mathfrak mathscr mathit mathnormal ensuremath overline
+    mathds bar overrightarrow underbrace overbrace centerline uppercase lowercase MakeUppercase
+    rlap llap mathrlap mathllap clap mathclap smash hfil tabincell textls enquote textquote sout"""
+) - {"bar", "hfil"}
+"""Commands that print their argument in another face."""
+
 TEXT = words(
     """text textrm textnormal mbox textup textit textsc textsf texttt textsl emph hbox textmd intertext
     fbox operatorname operatorname*"""

@@ -24,6 +24,7 @@ from repro_pipeline.paper.latex.symbols import (
     CITATIONS,
     DECLARATIONS,
     DROPPED,
+    FONTS,
     FOOTNOTES,
     FUNCTIONS,
     LAST_KEPT,
@@ -109,10 +110,8 @@ class _Pieces:
         while at < len(tokens):
             token = tokens[at]
             if token.kind == "command":
-                if token.text in {"bfseries", "bf", "boldmath"}:
-                    style = replace(style, bold=True)
-                elif token.text in {"mdseries", "normalfont", "unboldmath"}:
-                    style = replace(style, bold=False)
+                if token.text in _FACES:
+                    style = replace(style, bold=_FACES[token.text])
                 elif token.text in {"(", "["}:
                     style = replace(style, math=True)
                 elif token.text in {")", "]"}:
@@ -194,14 +193,19 @@ class _Pieces:
         return option(tokens, at)[1]
 
     def _unknown(self, tokens: Tokens, at: int, style: _Style) -> int:
-        """Of an unknown command the arguments are printed; an option before a group is not."""
+        """Of an unknown command the arguments are printed, apart; an option before them is not."""
         given, after = option(tokens, at + 1)
-        if given is not None and after < len(tokens) and tokens[after].kind == "{":
-            return after
-        has_argument = at + 1 < len(tokens) and tokens[at + 1].kind == "{"
-        if style.math and not has_argument and tokens[at].text.isalpha():
+        if given is None or after >= len(tokens) or tokens[after].kind != "{":
+            after = at + 1
+        if style.math and tokens[at].text.isalpha() and not _opens(tokens, after):
             self.add(tokens[at].text, style)
-        return at + 1
+        while _opens(tokens, after):
+            end = group_end(tokens, after)
+            self.read(tokens[after + 1 : end], style)
+            after = end + 1
+            if _opens(tokens, after):
+                self.add(" ", style)  # or `\\block{25}{6}` would read as 256
+        return after
 
     def _whole_argument(self, tokens: Tokens, at: int) -> tuple[Tokens, int]:
         """An argument; where it is a bare command such as `\\text`, with the group behind it."""
@@ -213,6 +217,43 @@ class _Pieces:
         return content, end
 
 
+def undefined_commands(tokens: Tokens) -> tuple[str, ...]:
+    """The commands of unknown meaning whose text may be missing or torn, without repeats.
+
+    A command with one argument is taken to set it in some colour or face.
+    """
+    found: dict[str, None] = {}
+    for at, token in enumerate(tokens):
+        if token.kind == "command" and not _is_known(token.text):
+            _, after = option(tokens, at + 1)
+            groups = 0
+            while _opens(tokens, after):
+                after = group_end(tokens, after) + 1
+                groups += 1
+            if groups != 1:
+                found[token.text] = None
+    return tuple(found)
+
+
+def _is_known(name: str) -> bool:
+    known = (
+        name in _FACES
+        or name in RELATIONS
+        or name in SYMBOLS
+        or name in FUNCTIONS
+        or name in _SPECIAL
+    )
+    return known or not name.isalpha() or any(name in names for names, _ in _FAMILIES)
+
+
+def _opens(tokens: Tokens, at: int) -> bool:
+    return at < len(tokens) and tokens[at].kind == "{"
+
+
+_FACES = {
+    **dict.fromkeys(["bfseries", "bf", "boldmath"], True),
+    **dict.fromkeys(["mdseries", "normalfont", "unboldmath"], False),
+}
 _CHARACTERS = {"~": " ", "\u00a0": " "}
 _MARKS = set("*∗†‡§¶‖⋆★♣♦♥♠◇△▽•#,")
 
@@ -243,6 +284,12 @@ def _underlined(pieces: _Pieces, tokens: Tokens, at: int, name: str, style: _Sty
 def _text(pieces: _Pieces, tokens: Tokens, at: int, name: str, style: _Style) -> int:
     content, end = argument(tokens, at)
     pieces.read(content, replace(style, math=style.math and name.startswith("operatorname")))
+    return end
+
+
+def _font(pieces: _Pieces, tokens: Tokens, at: int, name: str, style: _Style) -> int:
+    content, end = argument(tokens, at)
+    pieces.read(content, replace(style, math=style.math or name == "ensuremath"))
     return end
 
 
@@ -344,6 +391,7 @@ _UNITS = {
 _FAMILIES: tuple[tuple[frozenset[str] | dict, Callable], ...] = (
     (BOLD, _bold),
     (UNDERLINED, _underlined),
+    (FONTS, _font),
     (TEXT, _text),
     (CITATIONS, _citation),
     (REFERENCES - {"hyperref"}, _reference),

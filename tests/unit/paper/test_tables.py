@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
+from drawn_tables import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,18 +18,6 @@ from repro_pipeline.paper.tables import (
     normalise,
     row_path,
 )
-
-
-def rows_of(drawing: str) -> list[list[RawCell]]:
-    """Rows of cells parted by `|`; `[2x3]text` spans two rows and three columns."""
-    rows = []
-    for line in drawing.strip().splitlines():
-        cells = []
-        for text in (part.strip() for part in line.split("|")):
-            span = re.fullmatch(r"\[(\d+)x(\d+)\](.*)", text)
-            cells.append(RawCell(span[3], int(span[1]), int(span[2])) if span else RawCell(text))
-        rows.append(cells)
-    return rows
 
 
 def texts(grid) -> list[list[str]]:
@@ -129,6 +116,12 @@ def test_a_huge_span_is_refused():
         # A section row below the header is not a part of it.
         ("M | a | b\n [1x3]Large models\n A | 1.5 | 2.5", (1,), (1, 1)),
         ("M | a | b\n [1x3]Large models\n A | 1.5 | 2.5", (), (1, 1)),
+        # Numbers below a spreading header, in a row without a name of its own.
+        ("Reg | [1x2]Size\n | 0.1 | 0.01\n 1 | 0.76 | 0.75\n 2 | 0.72 | 0.71", (1, 2), (2, 1)),
+        ("[2x1]Data | [1x2]Noise\n 30 | 50\n A | 30.8 | 28.6\n B | 29.9 | 28.1", (2,), (2, 1)),
+        (" | [1x2]C10\n M | 40 labels | 250\n A | 13.8 | 5.1\n B | 12.0 | 5.0", (1, 2), (2, 1)),
+        # A header goes on in a row without a name.
+        ("M | EnD | EnD\n | +AUX | +T\n A | 8.2 | 2.3\n B | 3.9 | 4.6", (2,), (2, 1)),
         ("Parameter | Meaning\n lr | step size\n b | batch", (1,), (1, 1)),
     ],
 )
@@ -146,8 +139,15 @@ def test_two_header_rows_with_a_rule_between():
 
 
 def test_a_table_without_header_is_doubted():
-    table = make_table(1, rows_of("lr | 0.1\n momentum | 0.9"))
+    table = make_table(1, rows_of("A | 0.1 | 0.2\n B | 0.9 | 0.8"))
+    assert table.header_rows == 0
     assert table.confidence <= DOUBTED
+
+
+def test_a_list_of_names_and_values_has_no_header():
+    for rules in [(), (1,)]:
+        table = make_table(1, rows_of("lr | 0.1\n momentum | 0.9"), rules=rules)
+        assert (table.header_rows, table.header_columns) == (0, 1)
 
 
 def test_marked_header_rows_win():
