@@ -16,9 +16,11 @@ Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Frozen(BaseModel):
-    """An immutable model; an unknown key is an error."""
+    """An immutable model; an unknown key is an error, and a NaN is never written as null."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, ser_json_inf_nan="constants"
+    )
 
 
 class Misfit(ValueError):
