@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.experiment.spec import ExperimentKind
-from repro_pipeline.lineage.model import Assumption, AssumptionSource
+from repro_pipeline.lineage.model import AssumptionSource
 from repro_pipeline.report import figures, words
 from repro_pipeline.report.grid import rebuilt
 from repro_pipeline.report.model import ReportData
@@ -67,7 +67,8 @@ class Open:
 def undecided(
     data: ReportData, claims: tuple[ClaimRow, ...], pairs: tuple[PairRow, ...]
 ) -> tuple[Open, ...]:
-    """Claims, pairs and checks that are neither passed nor failed."""
+    """Claims, pairs and checks that are neither passed nor failed; a check of one claim is the claim."""
+    names = {row.claim.id for row in claims}
     of_claims = [
         Open(row.label, row.verdict.verdict, row.verdict.reason, _needs(row))
         for row in claims
@@ -82,7 +83,7 @@ def undecided(
         Open(words.words(check.id), check.outcome, check.sentence, "")
         for dimension in data.scores.dimensions
         for check in dimension.checks
-        if check.outcome in {Outcome.INCONCLUSIVE, Outcome.NOT_CHECKABLE}
+        if check.outcome in {Outcome.INCONCLUSIVE, Outcome.NOT_CHECKABLE} and check.id not in names
     ]
     return tuple(of_claims + of_pairs + of_checks)
 
@@ -187,7 +188,7 @@ def environment() -> Any:
         "tone": tone,
         "moment": moment,
         "source": source_words,
-        "claims_of": claims_of,
+        "claims": claims_words,
         "describe": figures.describe,
     }
     return templates
@@ -207,11 +208,11 @@ def source_words(source: AssumptionSource) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def claims_of(assumption: Assumption, names: dict[str, str]) -> str:
-    """The claims that an assumption may move."""
-    if not assumption.claims or set(assumption.claims) == set(names):
+def claims_words(claims: Collection[str], names: dict[str, str]) -> str:
+    """Some of the claims by name; all of them in two words."""
+    if set(claims) == set(names):
         return "all claims"
-    return "; ".join(names.get(claim, claim) for claim in assumption.claims)
+    return "; ".join(names.get(claim, claim) for claim in claims)
 
 
 def _needs(row: ClaimRow) -> str:

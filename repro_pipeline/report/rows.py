@@ -22,8 +22,10 @@ class ClaimRow:
     """Seeds with a value out of those planned."""
     error: str
     verdict_words: str
+    doubts: tuple[str, ...]
+    """How far the value cannot be believed: the severities of findings about this claim."""
     tags: tuple[str, ...]
-    """What must be said beside the verdict: kinds of findings, unit errors, exact agreement."""
+    """What else must be said beside the verdict."""
 
 
 @dataclass(frozen=True)
@@ -69,17 +71,22 @@ def _claim_row(claim: Claim, verdict: ClaimVerdict, label: str, scores: Scores) 
         seeds=f"{verdict.n}/{verdict.planned}",
         error="–" if error is None else words.percent(error),
         verdict_words=words.words(verdict.verdict),
-        tags=_tags(claim, verdict, scores),
+        doubts=_doubts(claim, scores),
+        tags=_tags(verdict),
     )
 
 
-def _tags(claim: Claim, verdict: ClaimVerdict, scores: Scores) -> tuple[str, ...]:
-    doubts = [
+def _doubts(claim: Claim, scores: Scores) -> tuple[str, ...]:
+    severities = (
         finding.severity
         for finding in scores.findings
         if claim.id in finding.claims and finding.severity != "info"
-    ]
-    tags = list(dict.fromkeys(doubts))
+    )
+    return tuple(dict.fromkeys(severities))
+
+
+def _tags(verdict: ClaimVerdict) -> tuple[str, ...]:
+    tags = []
     if verdict.unit_error is not None:
         tags.append(f"unit error? × {verdict.unit_error:g}")
     if verdict.deterministic:

@@ -19,7 +19,7 @@ def claims_rows(scores: Scores, claims: ReportedClaims) -> list[tuple[str, ...]]
             row.reproduced,
             row.seeds,
             row.error,
-            ", ".join((row.verdict_words, *row.tags)),
+            ", ".join((row.verdict_words, *row.doubts, *row.tags)),
         )
         for row in claim_rows(claims, scores)
     ]

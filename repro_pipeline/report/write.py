@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -93,7 +92,7 @@ def restore_report(project: Project, paper: str, files: ReportFiles) -> Path:
     for name, digest in (("report.html", files.html), ("report.json", files.json_data)):
         fresh = folder / f".{name}.new"
         fresh.write_bytes(project.store.get(digest))
-        os.replace(fresh, folder / name)
+        fresh.replace(folder / name)
     return folder / "report.html"
 
 

@@ -30,7 +30,7 @@ def row(reported: float | None, values: list[float], *, quantum: float | None = 
     judged = claim if reported else claim.model_copy(update={"value": 1.0, "quantum": 0.1})
     verdict = verdict_of(judged, dict(enumerate(values)))
     words = str(verdict.verdict).replace("_", " ")
-    return ClaimRow(claim, verdict, "A claim", printed, "", "", "", words, ())
+    return ClaimRow(claim, verdict, "A claim", printed, "", "", "", words, (), ())
 
 
 def spread(middle: float, by: float = 0.001) -> list[float]:

@@ -117,6 +117,14 @@ def test_a_claim_leads_to_run_seed_log_and_code(data: ReportData, page: Page):
     assert data.evidence.code_tree in page.text
 
 
+def test_a_verdict_is_never_shown_without_the_doubt_about_its_value(page: Page):
+    cells = [cell for row in page.tables["Table 1 of the paper, rebuilt, table"] for cell in row]
+    assert any("34.50" in cell and "unverified" in cell for cell in cells)
+    assert not any("17.40" in cell and "unverified" in cell for cell in cells)
+    assert "Waveform · One tree +1.5 % reproduced * , unverified" in page.text
+    assert "Waveform · Selection +1.2 % reproduced Waveform" in page.text
+
+
 def test_runs_of_a_sensitivity_experiment_are_no_evidence_for_a_claim(page: Page):
     assert set(page.column("Runs of ringnorm-selection, table", "Experiment")) == {"ringnorm"}
 
