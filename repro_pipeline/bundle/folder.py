@@ -96,7 +96,7 @@ def lies_inside(path: Path, folder: Path) -> bool:
 def find_sources(folder: Path) -> tuple[Path, ...]:
     """The paper's sources, the most exact format first. Raises BundleError where there is none."""
     sources = [folder / name for name in _SOURCES]
-    found = tuple(path for path in sources if path.is_file() or _is_latex_folder(path))
+    found = tuple(path for path in sources if _is_source(path))
     if not found:
         raise BundleError(
             "holds no paper.",
@@ -107,8 +107,9 @@ def find_sources(folder: Path) -> tuple[Path, ...]:
     return found
 
 
-def _is_latex_folder(path: Path) -> bool:
-    return path.name == "paper" and path.is_dir()
+def _is_source(path: Path) -> bool:
+    """Whether a path is what its name says: a folder for `paper`, else a file."""
+    return path.is_dir() if path.name == "paper" else path.is_file()
 
 
 def _digests(folder: Path) -> dict[str, str]:
