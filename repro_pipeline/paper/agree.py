@@ -86,7 +86,7 @@ def _printed(text: str) -> set[str]:
         if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", number):
             found.add(number.replace(",", ""))
         else:
-            found.update(part.strip(".") for part in number.split(","))
+            found.update(part.rstrip(".") for part in number.split(","))
     return {re.sub(r"^0+(?=\d?\.|\d)", "", number) for number in found}
 
 

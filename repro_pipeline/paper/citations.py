@@ -120,7 +120,7 @@ def reference_from_text(
 
 def split_names(text: str) -> tuple[str, ...]:
     """The names in `A. Lovelace, C. Babbage, and G. Boole`, or in `Lovelace, A., Babbage, C.`"""
-    text = re.sub(r"\s*\(?\b(?:1[89]|20)\d\d[a-z]?\)?\.?$", "", text.strip(" .,;:"))
+    text = re.sub(r"\s*\(?\b(?:1[89]|20)\d\d[a-z]?\)?\.?$", "", text.strip(" ,;:"))
     text = re.sub(r"(?:,?\s+(?:and|&)\s+)", ", ", text)
     text = re.sub(r",?\s*et\s+al\.?$", "", text)
     parts = [part.strip() for part in re.split(r"[,;]", text) if part.strip()]
@@ -166,10 +166,20 @@ def _authors_and_title(text: str, blocks: Sequence[str]) -> tuple[tuple[str, ...
     dated = re.match(r"(.{3,400}?)[.,]?\s*\(?((?:19|20)\d\d)[a-z]?\)?[.,:]\s+(.+)", text)
     if dated and len(dated[3]) > 10:
         return split_names(dated[1]), _first_sentence(dated[3])
+    inverted = _INVERTED.match(text)
+    if inverted and len(text) > inverted.end() + 4:
+        return split_names(inverted[0]), _first_sentence(text[inverted.end() :])
     lead = re.match(r"((?:[^.]|(?<=\b[A-Z])\.|(?<=al)\.)+)\.\s+(.+)", text)
-    if lead and len(lead[2]) > 10:
+    if lead and len(lead[2]) > 4:
         return split_names(lead[1]), _first_sentence(lead[2])
     return (), None
+
+
+_INVERTED = re.compile(
+    r"(?:[A-ZÀ-Þ][\w'’-]+(?:\s[A-ZÀ-Þ][\w'’-]+)?,\s(?:[A-ZÀ-Þ]\.[\s-]?)+(?:,\s?)?(?:and\s|&\s)?)+"
+    r"(?=[A-Z0-9“])"
+)
+"""`Zou, H. and Hastie, T. ` before a title."""
 
 
 def _first_sentence(text: str) -> str | None:

@@ -54,8 +54,8 @@ def read_markdown(path: Path) -> Paper:
     if b"\0" in data:
         raise PaperError("not a text file.", where=str(path))
     text = data.decode("utf-8-sig", errors="replace")
-    document = _Document(path.name)
     meta, blocks = blocks_of(text)
+    document = _Document(path.name, title=meta.get("title", ""))
     document.read(_without_captions(blocks, document))
     if not document.sections and not document.tables:
         raise PaperError("holds no text.", where=path.name)
@@ -91,7 +91,7 @@ class _Document:
 
     def heading(self, block: Block, number: str | None, caption: str) -> None:
         title = plain_text(block.text)
-        if not self.title and not self.sections:
+        if not self.title and not self.sections and not _FIRST_SECTION.match(title):
             self.title = title
             return
         self.in_references = _REFERENCES.fullmatch(title) is not None
@@ -175,6 +175,7 @@ class _Document:
         )
 
 
+_FIRST_SECTION = re.compile(r"abstract\b|summary$|(?:1\.?\s+)?introduction$", re.I)
 _REFERENCES = re.compile(r"(?:\d+\.?\s*)?(?:references|bibliography|literature(?: cited)?)", re.I)
 
 
@@ -237,10 +238,9 @@ def _paper(document: _Document, meta: dict[str, str], file: str, sha256: str) ->
     )
     year = re.search(r"\b(?:19|20)\d\d\b", meta.get("date", ""))
     authors = re.split(r"\s*(?:,|;|\band\b)\s*", meta.get("author", ""))
-    title = meta.get("title", "") or document.title
     return Paper(
         source=Source(file=file, format=SourceFormat.MARKDOWN, sha256=sha256, reader=READER),
-        title=title,
+        title=document.title,
         abstract=abstract,
         authors=tuple(author for author in authors if author),
         year=int(year[0]) if year else None,
@@ -249,7 +249,7 @@ def _paper(document: _Document, meta: dict[str, str], file: str, sha256: str) ->
         tables=tuple(document.tables),
         figures=tuple(document.figures),
         references=references,
-        warnings=() if title else ("The source has no title.",),
+        warnings=() if document.title else ("The source has no title.",),
     )
 
 

@@ -97,7 +97,7 @@ def detect(path: Path) -> SourceFormat:
     actual = _by_content(head, promised)
     if promised is None and actual in {SourceFormat.TEI, SourceFormat.JATS}:
         return actual
-    if promised == actual and _is_archive(head) == (suffix in _ARCHIVES):
+    if actual is not None and promised == actual and _is_archive(head) == (suffix in _ARCHIVES):
         return actual
     name = _NAMES[promised] if promised else "XML in TEI or JATS"
     content = "an archive" if _is_archive(head) else _NAMES.get(actual, "something else")

@@ -1,0 +1,541 @@
+"""LaTeX sources: tables as a reader of the printed page sees them, and clear words for broken ones."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from repro_pipeline.errors import PaperError
+from repro_pipeline.paper.latex import read_latex
+from repro_pipeline.paper.model import Paper, Table
+
+
+def read(folder: Path, body: str, preamble: str = "", **files: str) -> Paper:
+    document = (
+        f"\\documentclass{{article}}\n{preamble}\n\\begin{{document}}\n{body}\n\\end{{document}}\n"
+    )
+    (folder / "main.tex").write_text(document)
+    for name, text in files.items():
+        path = folder / name.replace("__", "/").replace("_tex", ".tex").replace("_b", ".b")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return read_latex(folder)
+
+
+def table(folder: Path, tabular: str, preamble: str = "") -> Table:
+    (found,) = read(folder, f"\\begin{{table}}{tabular}\\end{{table}}", preamble).tables
+    return found
+
+
+def texts(found: Table) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in found.grid]
+
+
+# Cells
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (r"93.2 $\pm$ 0.4", "93.2 ± 0.4"),
+        (r"$\mathbf{8.70} \scriptstyle\pm 0.53$", "8.70 ± 0.53"),
+        (r"93.2$_{\pm 0.4}$", "93.2_{± 0.4}"),
+        (r"$1.2\times10^{-3}$", "1.2 × 10^{−3}"),
+        (r"\num{1.2e-3}", "1.2 × 10^{-3}"),
+        (r"\num{1.2 +- 0.3}", "1.2 ± 0.3"),
+        (r"\SI{5.2}{\milli\second}", "5.2 ms"),
+        (r"93.2\%", "93.2%"),
+        (r"$-0.5$", "−0.5"),
+        (r"1{,}234", "1,234"),
+        (r"\textcolor{red}{93.2}", "93.2"),
+        (r"\cellcolor[gray]{0.9}93.2", "93.2"),
+        (r"\cellcolor{gray!20} 93.2", "93.2"),
+        (r"{\color{blue} 93.2}", "93.2"),
+        (r"\makecell{Top-1\\Acc}", "Top-1 Acc"),
+        (r"\begin{tabular}{@{}c@{}}Top-1\\Acc\end{tabular}", "Top-1 Acc"),
+        (r"\shortstack{Top-1 \\ Acc}", "Top-1 Acc"),
+        (r"\rotatebox{90}{Method}", "Method"),
+        (r"93.2\tnote{a}", "93.2^a"),
+        (r"93.2$^{*}$", "93.2*"),
+        (r"93.2$^\dagger$", "93.2†"),
+        (r"93.2\footnotemark[1]", "93.2"),
+        (r"93.2\footnote{See text.}", "93.2"),
+        (r"\mycell{93.2}{0.4}", "93.2 ± 0.4"),
+        (r"\best{93.2}", "93.2"),
+        (r"\phantom{0}3.2", "3.2"),
+        (r"\hphantom{0}3.2", "3.2"),
+        (r"\raisebox{0.5ex}{93.2}", "93.2"),
+        (r"Schr\"odinger", "Schrödinger"),
+        (r"ResNet-50 % a comment & 5", "ResNet-50"),
+        (r"\% of \$5", "% of $5"),
+        (r"$\rho = 0.2$", "ρ = 0.2"),
+        (r"$\beta$-VAE", "β-VAE"),
+        (r"\multicolumn{1}{c|}{93.2}", "93.2"),
+        (r"\bert base", "BERT base"),
+        (r"$\uparrow$ 2.1", "↑ 2.1"),
+        (r"--", "–"),
+    ],
+)
+def test_a_cell_as_printed(tmp_path, cell, text):
+    preamble = (
+        r"\newcommand{\mycell}[2]{#1 $\pm$ #2} \def\best#1{\textbf{#1}}"
+        r"\newcommand\bert{\textsc{BERT}\xspace}"
+    )
+    body = "\\begin{tabular}{lc}\nA & B \\\\\nx & " + cell + "\n\\\\\n\\end{tabular}"
+    assert texts(table(tmp_path, body, preamble))[1][1] == text
+
+
+@pytest.mark.parametrize(
+    ("cell", "bold", "underline"),
+    [
+        (r"\textbf{93.2}", True, False),
+        (r"\underline{93.2}", False, True),
+        (r"$\underline{\mathbf{93.2}}$", True, True),
+        (r"\bfseries 93.2", True, False),
+        (r"{\bf 93.2}", True, False),
+        (r"\textbf{93.2} $\pm$ 0.4", True, False),
+        (r"93.2 \textbf{(best)}", False, False),
+        (r"\textbf{}93.2", False, False),
+    ],
+)
+def test_emphasis(tmp_path, cell, bold, underline):
+    found = table(tmp_path, rf"\begin{{tabular}}{{lc}}A & B \\ x & {cell} \\\end{{tabular}}")
+    assert (found.grid[1][1].bold, found.grid[1][1].underline) == (bold, underline)
+
+
+# Tabulars
+
+SPREAD = [["", "X", "X", "Y"], ["M", "a", "b", "c"], ["r", "1.5", "2.5", "3.5"]]
+
+
+@pytest.mark.parametrize(
+    "tabular",
+    [
+        r"""\begin{tabular}{lccc}\toprule
+        & \multicolumn{2}{c}{X} & Y \\ \cmidrule(lr){2-3}\cmidrule(l){4-4}
+        M & a & b & c \\ \midrule
+        r & 1.5 & 2.5 & 3.5 \\ \bottomrule \end{tabular}""",
+        r"""\begin{tabularx}{\linewidth}{@{}l*{3}{>{\centering\arraybackslash}X}@{}}
+        & \multicolumn{2}{|c|}{X} & Y \\[2pt] \hline
+        M & a & b & c \tabularnewline \hline\hline
+        r & 1.5 & 2.5 & 3.5 \end{tabularx}""",
+        r"""\resizebox{\textwidth}{!}{\begin{tabular*}{5cm}[t]{|l|S[table-format=1.1]|c|c|}
+        \hline & \multicolumn{2}{c}{X} & {Y} \\* \cline{2-4} M & {a} & b & c \\ \hline
+        r & 1.5 & 2.5 & 3.5 \\ \hline \end{tabular*}}""",
+        r"""\begin{threeparttable}\begin{tabular}{lccc} \addlinespace[1ex]
+        \rowcolor{gray} & \multicolumn{2}{c}{X} & Y \\ \specialrule{1pt}{0pt}{0pt}
+        M & a & b & c \\\midrule
+        % r & 9 & 9 & 9 \\
+        r & 1.5 & 2.5 & 3.5 \\\end{tabular}
+        \begin{tablenotes}\item[a] Note.\end{tablenotes}\end{threeparttable}""",
+        r"""\setlength{\tabcolsep}{3pt}\begin{sidewaystable}\begin{tabular}{lccc}
+        & \multicolumn{2}{c}{X} & Y \\ \noalign{\smallskip}
+        M & a & b & c \\ \Xhline{2pt}
+        r & 1.5 & 2.5 & 3.5 \\ \end{tabular}\end{sidewaystable}""",
+    ],
+)
+def test_one_table_in_many_spellings(tmp_path, tabular):
+    assert texts(table(tmp_path, tabular)) == SPREAD
+
+
+def test_multirow_covers_the_empty_cells_below_it(tmp_path):
+    found = table(
+        tmp_path,
+        r"""\begin{tabular}{llc} D & M & Acc \\ \midrule
+        \multirow{2}{*}{C10} & A & 1.5 \\ & B & 2.5 \\
+        & A & 3.5 \\ \multirow[t]{-2}{*}{C100} & B & 4.5 \\
+        \multirow{3}{*}{X} & A & 5.5 \\ Y & B & 6.5 \\ \end{tabular}""",
+    )
+    assert [row[0] for row in texts(found)] == ["D", "C10", "C10", "C100", "C100", "X", "Y"]
+    assert [row[0].spanned for row in found.grid] == [False, False, True, False, True, False, False]
+    assert found.header_columns == 2
+
+
+def test_rows_that_print_nothing_are_no_rows(tmp_path):
+    found = table(
+        tmp_path, r"\begin{tabular}{lc}A & B \\ & \\[-7pt] x & 1.5 \\ \hline \end{tabular}"
+    )
+    assert texts(found) == [["A", "B"], ["x", "1.5"]]
+
+
+def test_columns_with_text_between_them_are_one(tmp_path):
+    found = table(
+        tmp_path,
+        r"""\begin{tabular}{l r@{$\,\pm\,$}l r@{.}l}
+        M & \multicolumn{2}{c}{Acc} & \multicolumn{2}{c}{NLL} \\
+        A & 93.2 & 0.4 & 12 & 5 \\ B & 91 & 0.2 & 3 & 25 \\ \end{tabular}""",
+    )
+    assert found.shape == (3, 3)
+    assert found.grid[1][1].numbers[0].uncertainty == 0.4
+    assert [row[2].text for row in found.grid] == ["NLL", "12.5", "3.25"]
+
+
+def test_column_formats_reach_their_cells(tmp_path):
+    preamble = r"\newcolumntype{B}{>{\bfseries}c}\newcolumntype{M}[1]{>{$}p{#1}<{$}}"
+    found = table(
+        tmp_path,
+        r"\begin{tabular}{lBM{2cm}} a & b & c \\ x & 1.5 & -0.5 \\ \end{tabular}",
+        preamble,
+    )
+    assert found.grid[1][1].bold
+    assert found.grid[1][2].numbers[0].value == -0.5
+
+
+def test_an_ampersand_inside_a_macro_parts_cells(tmp_path):
+    preamble = r"\newcommand{\row}[3]{#1 & #2 & #3 \\}"
+    found = table(
+        tmp_path, r"\begin{tabular}{lcc}\row{M}{a}{b}\hline\row{x}{1.5}{2.5}\end{tabular}", preamble
+    )
+    assert texts(found) == [["M", "a", "b"], ["x", "1.5", "2.5"]]
+
+
+def test_a_table_over_pages_has_its_head_once(tmp_path):
+    paper = read(
+        tmp_path,
+        r"""\begin{longtable}{lc}\caption{Long.}\label{tab:long}\\ \toprule M & Acc \\ \midrule
+        \endfirsthead \multicolumn{2}{c}{continued}\\ M & Acc \\ \endhead
+        \multicolumn{2}{r}{next page}\\ \endfoot \bottomrule \endlastfoot
+        A & 1.5 \\ B & 2.5 \\ \end{longtable}""",
+    )
+    (found,) = paper.tables
+    assert texts(found) == [["M", "Acc"], ["A", "1.5"], ["B", "2.5"]]
+    assert (found.number, found.label, found.caption) == ("Table 1", "tab:long", "Long.")
+
+
+def test_a_cell_stands_where_it_is_written(tmp_path):
+    paper = read(
+        tmp_path,
+        "\\input{tables/one}",
+        tables__one_tex="\\begin{table}\n\\begin{tabular}{lc}\nM & Acc \\\\\nA & 1.5 \\\\\n"
+        "\\end{tabular}\n\\end{table}\n",
+    )
+    (found,) = paper.tables
+    assert str(found.grid[1][1].provenance) == "tables/one.tex:4"
+    assert str(found.provenance) == "tables/one.tex:2"
+
+
+def test_the_caption_tells_the_kind_of_uncertainty(tmp_path):
+    found = table(
+        tmp_path,
+        r"\caption{Mean $\pm$ standard deviation.}"
+        r"\begin{tabular}{lc}M & Acc \\ A & 1.5 $\pm$ 0.1 \\\end{tabular}",
+    )
+    assert found.grid[1][1].numbers[0].uncertainty_kind == "sd"
+
+
+# Numbers of tables
+
+TABULAR = r"\begin{tabular}{lc}M & Acc \\ A & %s \\\end{tabular}"
+
+
+def test_printed_numbers_count_captions(tmp_path):
+    paper = read(
+        tmp_path,
+        r"\begin{table}\caption{One}" + TABULAR % "1.5" + r"\label{a}\end{table}"
+        r"\begin{table}" + TABULAR % "2.5" + r"\caption*{Unnumbered}\end{table}"
+        r"\begin{figure}\caption{F}\captionof{table}{Two}" + TABULAR % "3.5" + r"\end{figure}"
+        r"\begin{table*}\begin{subtable}{.5\linewidth}"
+        + TABULAR % "4.5"
+        + r"\caption{left}\end{subtable}\begin{subtable}{.5\linewidth}"
+        + TABULAR % "5.5"
+        + r"\caption{right}\label{r}\end{subtable}\caption{Three}\label{t}\end{table*}"
+        r"\begin{wraptable}{r}{5cm}\caption{Four}" + TABULAR % "6.5" + r"\end{wraptable}"
+        r"\appendix\renewcommand{\thetable}{A\arabic{table}}\setcounter{table}{0}"
+        r"\begin{table}\caption{App}" + TABULAR % "7.5" + r"\end{table}"
+        r"See Table~\ref{t} and \cref{a}.",
+    )
+    numbers = [(found.number, found.grid[1][1].text) for found in paper.tables]
+    assert numbers == [
+        ("Table 1", "1.5"),
+        (None, "2.5"),
+        ("Table 2", "3.5"),
+        ("Table 3a", "4.5"),
+        ("Table 3b", "5.5"),
+        ("Table 4", "6.5"),
+        ("Table A1", "7.5"),
+    ]
+    assert paper.tables[4].label == "r"
+    assert paper.tables[3].caption == "Three left"
+    assert "See Table 3 and Table 1." in paper.sections[0].text
+
+
+def test_two_captions_in_one_float(tmp_path):
+    box = r"\begin{minipage}{.4\linewidth}\caption{%s}" + TABULAR + r"\end{minipage}"
+    paper = read(
+        tmp_path, r"\begin{table}" + box % ("L", "1.5") + box % ("R", "2.5") + r"\end{table}"
+    )
+    assert [(t.number, t.caption, t.grid[1][1].text) for t in paper.tables] == [
+        ("Table 1", "L", "1.5"),
+        ("Table 2", "R", "2.5"),
+    ]
+
+
+# Prose
+
+PROSE = r"""
+\title{A \emph{Good} Paper\thanks{Funded.} \\ on Things}
+\author{Ada Lovelace$^{1}$ \and Charles Babbage \\ University of London}
+\maketitle
+\begin{abstract}We reach \textbf{93.2\%}.\end{abstract}
+\section{Introduction}\label{sec:intro}
+As \citet{knuth} shows, and others \cite{lamport,knuth}, it works. It is e.g. good. % no
+Second sentence~\cite{lamport}.\footnote{The rate is $0.1$.}
+
+\paragraph{Setup} We use $\alpha=0.1$.
+\begin{equation} y = x^2 \label{eq:y} \end{equation}
+\begin{figure}\includegraphics{a.png}\caption{A figure of Section~\ref{sec:intro}.}\end{figure}
+\subsection{Details}
+\begin{itemize}\item One. \item Two.\end{itemize}
+\iffalse Hidden. \fi
+\begin{comment}
+Gone.
+\end{comment}
+"""
+BIBLIOGRAPHY = r"""\begin{thebibliography}{9}
+\bibitem{lamport} L. Lamport. \newblock {\LaTeX}: A system. \newblock Addison, 1994.
+\bibitem[Knuth(1984)]{knuth} Knuth, D. \newblock The \TeX book. \newblock 1984. arXiv:1901.01234
+\end{thebibliography}"""
+
+
+def test_prose(tmp_path):
+    paper = read(tmp_path, PROSE + BIBLIOGRAPHY)
+    assert paper.title == "A Good Paper on Things"
+    assert paper.authors == ("Ada Lovelace", "Charles Babbage")
+    assert paper.abstract == "We reach 93.2%."
+    assert [(s.title, s.level) for s in paper.sections] == [("Introduction", 1), ("Details", 2)]
+    text = paper.sections[0].text
+    assert "As [2] shows, and others [1, 2], it works." in text
+    assert "Setup. We use α = 0.1." in text
+    assert "(The rate is 0.1.)" in text
+    assert "Hidden" not in str(paper) and "Gone" not in str(paper)
+    assert paper.equations == ("y = x^2",)
+    assert paper.figures[0].text == "A figure of Section 1."
+    assert "- One.\n- Two." in paper.sections[1].text
+
+
+def test_references_know_who_cites_them(tmp_path):
+    lamport, knuth = read(tmp_path, PROSE + BIBLIOGRAPHY).references
+    assert (lamport.key, lamport.title, lamport.year) == ("lamport", "LaTeX: A system", 1994)
+    assert knuth.arxiv == "1901.01234"
+    assert [context.sentence for context in lamport.contexts] == [
+        "As [2] shows, and others [1, 2], it works.",
+        "Second sentence [1].",
+    ]
+    assert {context.section for context in knuth.contexts} == {"Introduction"}
+
+
+BIB = """@string{nips = "NeurIPS"}
+@inproceedings{knuth, title={The {\\TeX}book}, author={Knuth, Donald E. and Others, Ann},
+  booktitle = nips, year = 1984, doi={10.1000/182}}
+@article{unused, title={Unused}, year={2000}}
+@article{lamport, title="{LaTeX}", author={Leslie Lamport}, year={1994},
+  journal={arXiv preprint arXiv:1706.03762}}
+"""
+
+
+def test_a_bib_file_gives_the_cited_works(tmp_path):
+    paper = read(tmp_path, PROSE + r"\bibliography{refs}", refs_bib=BIB)
+    assert [reference.key for reference in paper.references] == ["knuth", "lamport"]
+    knuth, lamport = paper.references
+    assert knuth.authors == ("Donald E. Knuth", "Ann Others")
+    assert knuth.doi == "10.1000/182"
+    assert lamport.arxiv == "1706.03762"
+
+
+def test_a_bbl_wins_over_the_bib(tmp_path):
+    paper = read(tmp_path, PROSE + r"\bibliography{refs}", refs_bib=BIB, main_bbl=BIBLIOGRAPHY)
+    assert [reference.key for reference in paper.references] == ["lamport", "knuth"]
+
+
+def test_a_cited_work_without_entry_is_kept_and_named(tmp_path):
+    paper = read(tmp_path, r"Text \cite{nobody}.")
+    assert paper.references[0].key == "nobody"
+    assert any("nobody" in warning for warning in paper.warnings)
+
+
+# Broken and hostile sources
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (r"\begin{table}\begin{tabular}{l}a\end{tabular}", r"main.tex:4: \begin{table} has no"),
+        (r"\begin{equation} x", r"\begin{equation} has no"),
+        (r"\begin{verbatim} x", r"\begin{verbatim} has no"),
+        (r"\newcommand{\a}{x", "does not end"),
+        (r"\newcommand{\a}[1]{#1} \a{x", "does not end"),
+        (r"\def\a{\a\a}\a", "expands without end"),
+        (r"\def\a{\b}\def\b{x\a}\a", "expands without end"),
+        (r"\input{main}", "includes itself"),
+        (r"\input{../../etc/passwd}", "leads out of"),
+        (r"\input{/etc/passwd}", "leads out of"),
+        ("{" * 500 + "x" + "}" * 500, "nested too deeply"),
+        (r"\[ x", r"\[ has no"),
+    ],
+)
+def test_a_broken_document_is_named_with_its_line(tmp_path, body, says):
+    with pytest.raises(PaperError) as raised:
+        read(tmp_path, body)
+    assert says in str(raised.value)
+    assert "main.tex" in str(raised.value)
+
+
+def test_a_truncated_document_is_named(tmp_path):
+    (tmp_path / "main.tex").write_text("\\documentclass{article}\n\\begin{document}\nText")
+    with pytest.raises(PaperError, match=r"main.tex:2: .*no \\end"):
+        read_latex(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        r"\begin{tabular}{lc}M & Acc \\ A & \textbf{1.5 \\ B & 2.5 \\\end{tabular}",
+        r"\begin{tabular}{lc}M & Acc \\ A & 1.5} \\ B & 2.5 \\\end{tabular}",
+        r"\begin{tabular}{lc}M & Acc \\ A & 1.5 \\",
+        r"\begin{tabular}{lc}M & Acc \\ A & 1.5 & 7 & 8 \\\end{tabular}",
+        r"\begin{tabular}{lc}M & Acc \\ A & \undefinedvalue \\\end{tabular}",
+    ],
+)
+def test_one_broken_table_is_doubted_and_the_others_are_read(tmp_path, broken):
+    good = r"\begin{table}" + TABULAR % "9.5" + r"\end{table}"
+    paper = read(tmp_path, f"{good}\\begin{{table}}{broken}\\end{{table}}{good}")
+    first, second, third = paper.tables
+    assert first.confidence == third.confidence == 1.0
+    assert second.confidence < 0.7
+    assert second.doubts
+    assert third.grid[1][1].text == "9.5"
+
+
+def test_arguments_of_an_unknown_command_make_no_number(tmp_path):
+    found = table(tmp_path, r"\begin{tabular}{lc}M & n \\ A & \block{25}{6} \\\end{tabular}")
+    assert found.grid[1][1].numbers == ()
+
+
+def archive(kind: str, members: dict[str, str | None], path: Path) -> Path:
+    """An archive of these files; a member without text is a link to /etc/passwd."""
+    if kind == "zip":
+        with zipfile.ZipFile(path, "w") as file:
+            for name, text in members.items():
+                file.writestr(name, text or "")
+        return path
+    with tarfile.open(path, "w:gz") as file:
+        for name, text in members.items():
+            info = tarfile.TarInfo(name)
+            if text is None:
+                info.type, info.linkname = tarfile.SYMTYPE, "/etc/passwd"
+                file.addfile(info)
+            else:
+                info.size = len(text.encode())
+                file.addfile(info, io.BytesIO(text.encode()))
+    return path
+
+
+DOCUMENT = r"\documentclass{article}\title{T}\begin{document}\input{sec/a}\end{document}"
+
+
+@pytest.mark.parametrize("kind", ["tar.gz", "zip"])
+def test_an_archive_reads_as_its_folder(tmp_path, kind):
+    members = {"ms.tex": DOCUMENT, "sec/a.tex": "Text \\ref{x}.", "fig.png": "\x89PNG"}
+    paper = read_latex(archive(kind, members, tmp_path / f"paper.{kind}"))
+    assert paper.title == "T"
+    assert paper.sections[0].text == "Text ?."
+
+
+@pytest.mark.parametrize(
+    ("kind", "members"),
+    [
+        ("tar.gz", {"ms.tex": DOCUMENT, "../evil.tex": "x"}),
+        ("tar.gz", {"ms.tex": DOCUMENT, "/evil.tex": "x"}),
+        ("tar.gz", {"ms.tex": DOCUMENT, "sec/a.tex": None}),
+        ("zip", {"ms.tex": DOCUMENT, "../../evil.tex": "x"}),
+        ("zip", {"ms.tex": DOCUMENT, "..\\evil.tex": "x"}),
+        ("zip", {"readme.md": "x"}),
+    ],
+)
+def test_a_hostile_archive_is_refused(tmp_path, kind, members):
+    with pytest.raises(PaperError):
+        read_latex(archive(kind, members, tmp_path / f"paper.{kind}"))
+
+
+def test_a_bomb_is_refused(tmp_path):
+    path = tmp_path / "paper.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("ms.tex", "x" * (30 << 20))
+    with pytest.raises(PaperError, match="too large"):
+        read_latex(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x1f\x8b\x08\x00", b"PK\x03\x04junk", b"junk" * 200])
+def test_a_damaged_archive_is_named(tmp_path, content):
+    path = tmp_path / "paper.tar.gz"
+    path.write_bytes(content)
+    with pytest.raises(PaperError):
+        read_latex(path)
+
+
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
+    secret = tmp_path / "secret.tex"
+    secret.write_text("SECRET")
+    folder = tmp_path / "paper"
+    folder.mkdir()
+    (folder / "a.tex").symlink_to(secret)
+    paper = read(folder, r"Text. \input{a}")
+    assert "SECRET" not in str(paper)
+
+
+def test_the_main_file_is_found(tmp_path):
+    (tmp_path / "supplement.tex").write_text(
+        r"\documentclass{article}\begin{document}Short.\end{document}"
+    )
+    paper = read(tmp_path, "Long. " * 50, r"\title{The paper}")
+    assert paper.title == "The paper"
+    assert any("supplement.tex" in warning for warning in paper.warnings)
+
+
+# Any grid comes back
+
+words = st.text(alphabet="abcXYZ", min_size=1, max_size=5)
+values = st.decimals(0, 999, places=2).map(str)
+STYLES = ["{}", r"\textbf{{{}}}", "${}$", r"\textcolor{{red}}{{{}}}", " {} % x\n", r"{{\small {}}}"]
+
+
+@st.composite
+def grids(draw):
+    width, height = draw(st.integers(2, 5)), draw(st.integers(1, 5))
+    head = [draw(words) for _ in range(width)]
+    body = [[draw(words), *(draw(values) for _ in range(width - 1))] for _ in range(height)]
+    return [head, *body]
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(grid=grids(), data=st.data())
+def test_any_grid_comes_back(tmp_path, grid, data):
+    style = st.sampled_from(STYLES)
+    lines = [" & ".join(data.draw(style).format(text) for text in row) + r" \\" for row in grid]
+    rule = data.draw(st.sampled_from([r"\hline", r"\midrule", ""]))
+    body = "\n".join([lines[0], rule, *lines[1:]])
+    found = table(
+        tmp_path, f"\\begin{{tabular}}{{l{'c' * (len(grid[0]) - 1)}}}{body}\\end{{tabular}}"
+    )
+    assert texts(found) == grid
+    assert found.header_columns == 1
+    for row, printed in zip(found.grid[1:], grid[1:], strict=True):
+        assert [str(cell.numbers[0].text) for cell in row[1:]] == printed[1:]
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(body=st.text(alphabet="\\{}[]&%$#^_~ab1 \n", max_size=60))
+def test_any_text_is_read_or_refused(tmp_path, body):
+    try:
+        read(
+            tmp_path,
+            f"Text. \\begin{{table}}\\begin{{tabular}}{{lc}}{body}\\end{{tabular}}\\end{{table}}",
+        )
+    except PaperError as error:
+        assert error.what
