@@ -34,7 +34,7 @@ from repro_pipeline.paper.pdf.grids import read_grid
 from repro_pipeline.paper.pdf.legible import check, is_garbled
 from repro_pipeline.paper.pdf.lines import Frame, bounding, frames
 from repro_pipeline.paper.pdf.references import references
-from repro_pipeline.paper.pdf.regions import Region, regions
+from repro_pipeline.paper.pdf.regions import Boxes, Region, regions, ruled_boxes
 from repro_pipeline.paper.tables import About, make_table
 
 READER = "repro-pdf 1"
@@ -104,17 +104,15 @@ def _sheets(pages: Sequence[Page]) -> list[Sheet]:
     by_page = [frames(page) for page in pages]
     mains, margins = layout.without_running_heads([found[0] for found in by_page])
     gutters = layout.gutters(mains)
-    sheets = []
+    boxes: list[Boxes] = []
     for main, gutter, found in zip(mains, gutters, by_page, strict=True):
-        sheets.append(_sheet(main, gutter, margins))
-        sheets += [_sheet(frame, None, margins) for frame in found[1:]]
-    return sheets
-
-
-def _sheet(frame: Frame, gutter: float | None, margins: tuple[str, ...]) -> Sheet:
-    lines = layout.placed(frame.words, gutter)
-    named = captions(frame, lines)
-    return Sheet(frame, tuple(lines), tuple(named), tuple(regions(frame, lines, named)), margins)
+        for frame, middle in ((main, gutter), *((frame, None) for frame in found[1:])):
+            placed = layout.placed(frame.words, middle)
+            boxes.append(ruled_boxes(frame, placed, captions(frame, placed)))
+    return [
+        Sheet(page.frame, tuple(page.placed), tuple(page.captions), tuple(found), margins)
+        for page, found in zip(boxes, regions(boxes), strict=True)
+    ]
 
 
 def _flow(sheet: Sheet, style: Style) -> list[FlowLine]:

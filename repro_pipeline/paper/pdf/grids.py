@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -120,14 +121,21 @@ def _head_end(full: Sequence[float], lines: Sequence[TableLine]) -> float:
         end = inside[0]
         for following in inside[1:]:
             between = [line for line in lines if end < line.y < following]
-            if not 1 <= len(between) <= 2 or any(
-                len(line.pieces) < 2 or any(piece.numeric for piece in line.pieces[1:])
-                for line in between
-            ):
+            if not 1 <= len(between) <= 2 or any(_is_data(line) for line in between):
                 break
             end = following
         return end
     return _above_numbers(lines)
+
+
+_MISSING = re.compile(r"[-–—−]+|n\.?/?a\.?", re.IGNORECASE)
+
+
+def _is_data(line: TableLine) -> bool:
+    """Whether a line cannot belong to a header: it holds values, or names a section."""
+    return len(line.pieces) < 2 or any(
+        piece.numeric or _MISSING.fullmatch(piece.text) for piece in line.pieces[1:]
+    )
 
 
 def _above_numbers(lines: Sequence[TableLine]) -> float:

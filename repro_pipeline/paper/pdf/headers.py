@@ -110,10 +110,7 @@ def _tiles(last: TableLine, below: TableLine, found: Sequence[Column]) -> bool:
     if len(last.pieces) >= len(below.pieces):
         return False
     choices = [_candidates(piece, found, leaf=False) for piece in last.pieces]
-    spans = _best(choices)
-    follow = all(before[1] + 1 == after[0] for before, after in itertools.pairwise(spans))
-    wide = all(end > start for start, end in spans)
-    return wide and follow and 1 <= spans[0][0] <= 3 and spans[-1][1] == len(found) - 1
+    return _is_tiling(_best(choices), len(found))
 
 
 def _reaches_over(piece: Piece, below: TableLine, found: Sequence[Column]) -> bool:
@@ -177,16 +174,33 @@ def _spans(
     """
     order = sorted(range(len(parts)), key=lambda index: parts[index].middle)
     choices = [
-        [fixed[index]] if fixed[index] else _candidates(parts[index], found, leaf=leaf)
+        [span] if (span := fixed[index]) else _candidates(parts[index], found, leaf=leaf)
         for index in order
     ]
     chosen = _best(choices)
     spans: list[Span] = [(0, 0)] * len(parts)
     for index, span, options in zip(order, chosen, choices, strict=True):
         spans[index] = span
-        if len(options) > 1 or (not fixed[index] and span[1] > span[0]):
+        wide = span[1] > span[0]
+        over_one = any(abs(column.middle - parts[index].middle) < _CENTRED for column in found)
+        by_place = fixed[index] is None and (len(options) > 1 or wide)
+        if by_place and not (wide and not over_one and _is_tiling(chosen, len(found))):
             draft.doubt("Which columns a header spans was judged by its place alone.")
     return spans
+
+
+def _is_tiling(spans: Sequence[Span], width: int) -> bool:
+    """Whether headers of two and more columns together stand over all columns but the first."""
+    ordered = sorted(set(spans))
+    follow = all(before[1] + 1 == after[0] for before, after in itertools.pairwise(ordered))
+    wide = all(end > start for start, end in ordered)
+    return (
+        bool(ordered)
+        and wide
+        and follow
+        and 1 <= ordered[0][0] <= 3
+        and ordered[-1][1] == width - 1
+    )
 
 
 def _boxed_span(

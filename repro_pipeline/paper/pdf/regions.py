@@ -29,29 +29,51 @@ class Region:
     caption: CaptionAt | None = None
 
 
-def regions(frame: Frame, found: Sequence[Placed], captions: Sequence[CaptionAt]) -> list[Region]:
-    """The tables of a frame, each with its caption, top to bottom."""
+@dataclass(frozen=True)
+class Boxes:
+    """The ruled boxes of a frame, before captions are given to them."""
+
+    frame: Frame
+    placed: Sequence[Placed]
+    captions: Sequence[CaptionAt]
+    rules: Sequence[Rule]
+    boxes: Sequence[Box]
+
+
+def ruled_boxes(frame: Frame, placed: Sequence[Placed], captions: Sequence[CaptionAt]) -> Boxes:
+    """What rules of one width frame, top to bottom."""
     horizontal = join_rules([rule for rule in frame.rules if rule.horizontal])
     vertical = join_rules([rule for rule in frame.rules if not rule.horizontal])
-    fragments = [part for item in found for part in item.parts]
+    fragments = [part for item in placed for part in item.parts]
     boxes = _ruled_boxes(horizontal, vertical, fragments, captions)
     boxes = [_extended(box, fragments, captions) for box in boxes]
-    captioned = [caption for caption in captions if caption.kind == "table"]
-    pairs = _paired(captioned, boxes, found)
+    return Boxes(frame, placed, captions, horizontal + vertical, boxes)
+
+
+def regions(found: Sequence[Boxes]) -> list[list[Region]]:
+    """The tables of each frame, each with its caption, top to bottom."""
+    sides = [
+        caption.box[1] < page.boxes[index][1]
+        for page in found
+        for index, caption in _paired(page, above=None).items()
+    ]
+    above = 2 * sum(sides) > len(sides) if sides else None
+    return [_regions(page, above) for page in found]
+
+
+def _regions(page: Boxes, above: bool | None) -> list[Region]:
+    pairs = _paired(page, above)
     result = []
-    for index, box in enumerate(boxes):
-        caption = pairs.get(index)
-        region = _region(frame, box, horizontal + vertical, ruled=True, caption=caption)
-        if caption is not None or _is_tabular(region, captions):
+    for index, box in enumerate(page.boxes):
+        region = _region(page, box, ruled=True, caption=pairs.get(index))
+        if region.caption is not None or _is_tabular(region, page.captions):
             result.append(region)
     taken = {id(caption) for caption in pairs.values()}
-    for caption in captioned:
-        if id(caption) not in taken:
-            box = _aligned_box(caption, found, result, captions)
+    for caption in page.captions:
+        if caption.kind == "table" and id(caption) not in taken:
+            box = _aligned_box(caption, page.placed, result, page.captions)
             if box is not None:
-                result.append(
-                    _region(frame, box, horizontal + vertical, ruled=False, caption=caption)
-                )
+                result.append(_region(page, box, ruled=False, caption=caption))
     return sorted(result, key=lambda region: (region.box[1], region.box[0]))
 
 
@@ -205,28 +227,45 @@ def _extended(box: Box, fragments: Sequence[Line], captions: Sequence[CaptionAt]
 # Captions and their tables
 
 
-def _paired(
-    captions: Sequence[CaptionAt], boxes: Sequence[Box], found: Sequence[Placed]
-) -> dict[int, CaptionAt]:
-    """Box number to caption: the nearest pairs first, nothing but notes between the two."""
-    candidates = []
-    for caption in captions:
-        for index, box in enumerate(boxes):
-            distance = _distance(caption, box, found)
+def _paired(page: Boxes, above: bool | None) -> dict[int, CaptionAt]:
+    """Box number to caption: as many pairs as there can be, near ones first.
+
+    `above` says whether the paper's captions stand above its tables, if that is known.
+    """
+    options: list[tuple[CaptionAt, list[tuple[float, int]]]] = []
+    for caption in page.captions:
+        costs = []
+        for index, box in enumerate(page.boxes):
+            distance = _distance(caption, box, page.placed)
             if distance is not None:
-                candidates.append((distance, index, caption))
-    # Captions stand above all tables of a paper or below all: the commoner side wins a close call.
-    above = sum(1 if caption.box[1] < boxes[index][1] else -1 for _, index, caption in candidates)
-    candidates.sort(
-        key=lambda item: (
-            item[0] + (6 if (item[2].box[1] < boxes[item[1]][1]) != (above >= 0) else 0)
-        )
-    )
-    pairs: dict[int, CaptionAt] = {}
-    for _, index, caption in candidates:
-        if index not in pairs and not any(caption is taken for taken in pairs.values()):
-            pairs[index] = caption
-    return pairs
+                unusual = above is not None and (caption.box[1] < box[1]) != above
+                costs.append((distance + _UNUSUAL_SIDE * unusual, index))
+        if caption.kind == "table" and costs:
+            options.append((caption, sorted(costs)[:3]))
+    _, chosen = _matching([costs for _, costs in options[:_MOST_MATCHED]], frozenset())
+    pairs = zip(chosen, options, strict=False)
+    return {index: caption for index, (caption, _) in pairs if index is not None}
+
+
+_UNUSUAL_SIDE = 6.0
+"""Points by which a table on the unusual side of its caption must be nearer than another."""
+_MOST_MATCHED = 9
+"""Captions of one page that are matched; more are no page of a paper."""
+
+
+def _matching(
+    options: Sequence[Sequence[tuple[float, int]]], taken: frozenset[int]
+) -> tuple[tuple[int, float], list[int | None]]:
+    """The best choice of one free box for each caption: fewest without one, then least cost."""
+    if not options:
+        return (0, 0.0), []
+    (missing, cost), rest = _matching(options[1:], taken)
+    best: tuple[tuple[int, float], list[int | None]] = ((missing + 1, cost), [None, *rest])
+    for own, index in options[0]:
+        if index not in taken:
+            (missing, cost), rest = _matching(options[1:], taken | {index})
+            best = min(best, ((missing, cost + own), [index, *rest]), key=lambda choice: choice[0])
+    return best
 
 
 def _distance(caption: CaptionAt, box: Box, found: Sequence[Placed]) -> float | None:
@@ -254,26 +293,24 @@ def _distance(caption: CaptionAt, box: Box, found: Sequence[Placed]) -> float | 
     return gap if gap < 9 * size and (not between or (notes and gap < 9 * size)) else None
 
 
-def _region(
-    frame: Frame, box: Box, rules: Sequence[Rule], *, ruled: bool, caption: CaptionAt | None
-) -> Region:
+def _region(page: Boxes, box: Box, *, ruled: bool, caption: CaptionAt | None) -> Region:
     x0, top, x1, bottom = box
     own = {id(word) for line in caption.lines for word in line.words} if caption else set()
     words = tuple(
         word
-        for word in frame.words
+        for word in page.frame.words
         if id(word) not in own
         and x0 - 4 <= (word.x0 + word.x1) / 2 <= x1 + 4
         and top - 0.5 < (word.y if word.upright else (word.top + word.bottom) / 2) < bottom + 0.5
     )
     inside = tuple(
         rule
-        for rule in rules
+        for rule in page.rules
         if x0 - 6 <= (rule.x0 + rule.x1) / 2 <= x1 + 6
         and rule.y0 >= top - 3
         and rule.y1 <= bottom + 3
     )
-    return Region(frame, box, words, inside, ruled, caption)
+    return Region(page.frame, box, words, inside, ruled, caption)
 
 
 def _is_tabular(region: Region, captions: Sequence[CaptionAt]) -> bool:
@@ -352,9 +389,19 @@ def _run(items: Sequence[Placed], start: float, usual: float) -> list[Placed]:
             break
         run.append(item)
         last = item.line.y
-    while run and len(run[-1].parts) == 1:
+    while run and len(run[-1].parts) == 1 and not _heads_columns(run, start):
         run.pop()
     return run
+
+
+def _heads_columns(run: Sequence[Placed], start: float) -> bool:
+    """Whether the topmost line of a run that ends above it is a header over some columns."""
+    top = run[-1].line
+    if len(run) < 3 or top.y > start or len(run[-2].parts) < 2:
+        return False
+    next_line = run[-2].line
+    near = next_line.y - top.y < 1.8 * top.size
+    return near and top.x0 > next_line.x0 + 2 * top.size and top.x1 <= next_line.x1 + top.size
 
 
 def _is_prose(item: Placed, usual: float) -> bool:
