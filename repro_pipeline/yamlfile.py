@@ -167,6 +167,8 @@ def _sentence(errors: Sequence[Any], written: str | None) -> str:
     for error in errors:
         message = error["msg"].removeprefix("Value error, ").rstrip(".")
         name = _WANTED.get(error["type"])
+        if error["type"] == "too_short" and error["ctx"]["actual_length"] == 0:
+            return "must not be empty."
         needs.append(f"must be {name}" if name else re.sub(r"^\w+ should ", "must ", message))
     need = " or ".join(dict.fromkeys(needs)).replace(" or must be ", " or ")
     if not need.startswith("must ") or errors[0]["type"] == "too_short":

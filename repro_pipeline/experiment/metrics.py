@@ -140,8 +140,9 @@ def _mapped(mapping: OutputMapping, out: Path, log: Path, started_ns: int) -> fl
         raise MetricsError(
             "metrics_missing", f"holds nothing for the claim '{mapping.claim}'.", where=name
         )
-    numbers = [_number(value, mapping.claim, name) for value in found]
-    return sum(numbers) / len(numbers) if mapping.stat == "mean" else numbers[-1]
+    used = found if mapping.stat == "mean" else found[-1:]
+    numbers = [_number(value, mapping.claim, name) for value in used]
+    return sum(numbers) / len(numbers)
 
 
 def _found(mapping: OutputMapping, text: str, name: str) -> list[Any]:

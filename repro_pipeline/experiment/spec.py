@@ -93,7 +93,7 @@ class ExperimentSpec(Frozen):
         by_id: dict[str, ExperimentEntry] = {}
         for position, entry in enumerate(self.experiments):
             if entry.id in by_id:
-                raise Misfit(f"the id '{entry.id}' stands twice", "experiments", position, "id")
+                raise Misfit(f"'{entry.id}' stands twice", "experiments", position, "id")
             by_id[entry.id] = entry
         for position, entry in enumerate(self.experiments):
             if entry.of is None:
