@@ -115,7 +115,8 @@ def _pair(pair: TaskPair, kind: PairKind, claims: dict[str, Claim]) -> ClaimPair
         if abs(difference) <= rounding * (1 + 1e-9) + noise:
             sign = None
             excluded = (
-                f"the printed difference {difference:+.4g} lies within rounding (±{rounding:.4g})"
+                f"the printed values differ by {abs(difference):.4g}, "
+                f"which lies within their rounding (±{rounding:.4g})"
             )
         else:
             printed = 1 if difference > 0 else -1
