@@ -80,7 +80,7 @@ def undecided(
         if row.result.sign in {Sign.UNDECIDED, Sign.NOT_RUN}
     ]
     of_checks = [
-        Open(words.words(check.id), check.outcome, check.sentence, "")
+        Open(words.words(f"{dimension.id}: {check.id}"), check.outcome, check.sentence, "")
         for dimension in data.scores.dimensions
         for check in dimension.checks
         if check.outcome in {Outcome.INCONCLUSIVE, Outcome.NOT_CHECKABLE} and check.id not in names
@@ -126,7 +126,7 @@ def cost(data: ReportData) -> Cost:
         models = f"{usd} for {calls.calls:,} calls, {calls.tokens:,} tokens"
     failed = len(data.failed_attempts)
     return Cost(
-        attempts=f"{len(attempts)}, of them {failed} failed" if attempts else "none",
+        attempts=f"{len(attempts)}, {failed or 'none'} failed" if attempts else "none",
         wall=words.duration(data.run_seconds),
         cpu=cpu,
         stages=words.duration(sum(stage.seconds for stage in data.stages)),

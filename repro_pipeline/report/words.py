@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections import Counter
 
 from repro_pipeline.claims.model import Claim, Statistic
 from repro_pipeline.scoring.model import ClaimVerdict
@@ -118,19 +119,21 @@ def reproduced(claim: Claim, verdict: ClaimVerdict) -> str:
 
 
 def labels(claims: tuple[Claim, ...]) -> dict[str, str]:
-    """A readable name per claim: data set and method, and the metric where that is not unique."""
-    short = {claim.id: _label(claim, with_metric=False) for claim in claims}
-    often = {name for name in short.values() if list(short.values()).count(name) > 1}
-    return {
-        claim.id: _label(claim, with_metric=True) if short[claim.id] in often else short[claim.id]
-        for claim in claims
-    }
+    """A readable name per claim, no two alike: data set and method, where needed metric or id."""
+    names: dict[str, str] = {}
+    for parts in (("dataset", "method"), ("dataset", "method", "metric"), ("dataset", "id")):
+        left = [claim for claim in claims if claim.id not in names]
+        found = {claim.id: _joined(claim, parts) for claim in left}
+        often = Counter([*found.values(), *names.values()])
+        names |= {name: text for name, text in found.items() if often[text] == 1}
+    return {claim.id: names.get(claim.id, claim.id) for claim in claims}
 
 
-def _label(claim: Claim, *, with_metric: bool) -> str:
-    parts = [claim.dataset, claim.method, claim.metric if with_metric else None]
-    named = [plain(part) for part in parts if part and plain(part)]
-    return " · ".join(named) if claim.dataset or claim.method else claim.id
+def _joined(claim: Claim, parts: tuple[str, ...]) -> str:
+    if not plain(f"{claim.dataset or ''}{claim.method or ''}"):
+        return claim.id
+    texts = (plain(getattr(claim, part) or "") for part in parts)
+    return " · ".join(text for text in texts if text)
 
 
 def _no_negative_zero(text: str) -> str:

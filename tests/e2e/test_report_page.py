@@ -181,7 +181,7 @@ def test_marks_differ_by_shape_and_not_by_colour_alone(opened):
     page = opened("breiman")
     shapes = page.evaluate(
         """[...document.querySelectorAll('.forest li')].map(row => [
-             row.querySelector('.says').textContent.trim(),
+             row.querySelector('.says .outcome').textContent.trim(),
              row.querySelector('.strip use').getAttribute('href')])"""
     )
     by_word = {word: {shape for said, shape in shapes if said == word} for word, _ in shapes}

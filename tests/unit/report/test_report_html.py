@@ -148,7 +148,7 @@ def test_without_failed_attempts_the_page_says_so(data: ReportData):
 def test_what_is_not_decided_is_listed_with_what_would_decide_it(page: Page):
     assert "Not decided (8)" in page.text
     assert page.text.count("14 seeds would decide, 6 min 31 s more of runs") == 4
-    assert "labels sealed not checkable" in page.text
+    assert "no leakage: labels sealed not checkable" in page.text
 
 
 def test_where_all_is_decided_the_page_says_so(data: ReportData):
@@ -240,7 +240,7 @@ def test_limits_that_differ_between_attempts_are_counted(data: ReportData):
 
 
 def test_cost_counts_every_attempt(data: ReportData, page: Page):
-    assert "Attempts 32, of them 3 failed" in page.text
+    assert "Attempts 32, 3 failed" in page.text
     paid = data.model_copy(update={"model_cost": ModelCost(usd=1.5, tokens=12000, calls=7)})
     assert "US$ 1.50 for 7 calls, 12,000 tokens" in Page(render_html(paid)).text
     unknown = data.model_copy(update={"model_cost": ModelCost(usd=None, tokens=12000, calls=7)})

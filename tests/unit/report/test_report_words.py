@@ -98,9 +98,29 @@ def test_claims_of_one_data_set_and_method_are_told_apart_by_their_metric():
         CLAIM.id: "Waveform · AdaBoost · test_error",
         "twin": "Waveform · AdaBoost · train_error",
     }
-    assert words.labels((CLAIM.model_copy(update={"dataset": None, "method": None}),)) == {
-        CLAIM.id: CLAIM.id
-    }
+    nameless = CLAIM.model_copy(update={"dataset": None, "method": None})
+    assert words.labels((nameless,)) == {CLAIM.id: CLAIM.id}
+    alike = [CLAIM.model_copy(update={"id": name, "method": None}) for name in ("one", "two")]
+    assert words.labels(tuple(alike)) == {"one": "Waveform · one", "two": "Waveform · two"}
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.sampled_from([None, "a", "b", "\u202e"])] * 2, st.sampled_from("mn")),
+        max_size=6,
+    )
+)
+def test_no_two_claims_are_called_alike(parts):
+    claims = tuple(
+        CLAIM.model_copy(
+            update={"id": f"c{index}", "dataset": part[0], "method": part[1], "metric": part[2]}
+        )
+        for index, part in enumerate(parts)
+    )
+    names = words.labels(claims)
+    assert list(names) == [claim.id for claim in claims]
+    assert len(set(names.values())) == len(claims)
+    assert all(names.values())
 
 
 def test_rows_for_the_terminal_begin_with_a_header_and_hold_every_claim():
