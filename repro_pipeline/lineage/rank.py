@@ -16,7 +16,11 @@ _SECTIONS = (
 )
 _CUES = (
     (r"\b(we|as) follow(ing|ed)?\b|(?<!\bthe )\bfollowing\b", "followed", 4.0),
-    (r"\bsame\b[^.]{0,60}\bas\b|\bas (in|described|defined|given|proposed)\b", "the same as", 4.0),
+    (
+        r"\bsame\b[^.]{0,60}\bas\b|\bas (in|described|defined|given|proposed)\b",
+        "the same as",
+        4.0,
+    ),
     (r"\b(described|defined|given|specified|detailed) (in|by)\b", "described there", 3.0),
     (
         r"\b(taken|borrowed|adopted|adapted|generated|constructed) (from|as)\b",
@@ -69,7 +73,7 @@ def _rank(reference: Reference, texts: dict[str, str]) -> RankedReference:
         where = f"in '{context.section}'" if context.section else "in the text"
         reasons.append(f"cited {where}" + (f" ({', '.join(cues)})" if cues else ""))
     strengths.sort(reverse=True)
-    score = sum(strength / 2**place for place, strength in enumerate(strengths))
+    score = sum(strength * 0.5**place for place, strength in enumerate(strengths))
     if not reasons:
         reasons.append("listed, but no sentence that cites it was found")
     return RankedReference(
