@@ -93,7 +93,7 @@ def test_it_is_built_from_the_cache_without_a_network(
     for folder in cache.iterdir():
         if folder.name != "uv" and folder.is_dir():
             remove_environment(folder)
-    monkeypatch.setenv("UV_OFFLINE", "1")
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     assert build(text, lock=lock, cache=cache).fingerprint.packages == {"six": "1.17.0"}
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from packaging.version import Version
 
@@ -62,6 +62,7 @@ def test_what_is_no_version_is_refused(wanted: str, cache: Path) -> None:
         python_for(wanted, cache=cache)
 
 
+@settings(deadline=None)
 @given(st.integers(6, 14), st.integers(0, 30), st.integers(6, 14), st.integers(0, 30))
 def test_two_numbers_name_all_releases_and_three_name_one(a: int, b: int, c: int, d: int) -> None:
     assert wanted_versions(f"3.{a}").contains(f"3.{c}.{d}") == (a == c)

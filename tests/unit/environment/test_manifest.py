@@ -85,7 +85,11 @@ def test_rows_of_two_splits_are_counted(bundle: Path) -> None:
 indices = st.lists(st.integers(0, 49), max_size=30)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 @given(indices, indices)
 def test_shared_rows_are_those_of_both_sets(tmp_path: Path, train: list, test: list) -> None:
     (tmp_path / "t.csv").write_text("x\n" + "1\n" * 50)
