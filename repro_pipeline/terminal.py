@@ -152,7 +152,9 @@ def print_report(project: Project, paper: str) -> int:
     scores = output_of(project, latest(project, paper, "scores"), Scores)
     evidence = output_of(project, latest(project, paper, "experiment_ledger"), Evidence)
     header, *lines = claims_rows(scores, evidence.claims)
-    table = Table(*header, title=escape(evidence.claims.claims and paper), title_justify="left")
+    table = Table(title=escape(paper), title_justify="left")
+    for name in header:
+        table.add_column(name, overflow="fold")
     for line in lines:
         table.add_row(*map(escape, line))
     console = Console()
