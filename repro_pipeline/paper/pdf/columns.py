@@ -12,9 +12,6 @@ from repro_pipeline.paper.pdf.words import Word
 
 SURE_GAP = 0.52
 """A gap wider than this share of the font size parts two cells."""
-LOOSE_GAP = 0.18
-"""A narrower gap than `SURE_GAP` parts two numbers where it runs through all rows."""
-
 _NUMBER = re.compile(r"[-−–+<>~≈]?[$€£]?\.?\d")
 _JOINS = re.compile(r"[±/×=<>≤≥~≈+]|\+/[-−]|->|→|\(|\[")
 
@@ -104,54 +101,133 @@ def _parts(before: Sequence[Word], word: Word, vertical: Sequence[Rule]) -> bool
     return gap > SURE_GAP * size
 
 
-def columns(lines: Sequence[TableLine]) -> list[Column]:
-    """The columns of body lines: runs of x that pieces cover.
+def body_columns(lines: Sequence[TableLine]) -> tuple[list[Column], list[TableLine]]:
+    """The columns of body lines, and the lines with their pieces cut at the columns' borders.
 
-    Pieces over several cells are left aside, and texts that stand alone in their line: these
-    name the rows below them, and may reach over any column.
+    A border is a strip of x that no word reaches into, from the first line to the last, and where
+    either most gaps are too wide for a space between words, or what stands on its two sides cannot
+    be one cell: two numbers, or texts whose right parts begin at one x while the left ones end
+    anywhere. Texts alone in their line are left aside: they name the rows below them, and may
+    reach over any column; so are texts that stand over several cells of most other lines.
     """
-    spread = spanning(lines)
+    spread = _spanning(lines)
     several = [line for line in lines if len(line.pieces) > 1 or line.pieces[0].numeric]
-    covered = sorted(
-        (piece.x0, piece.x1)
-        for line in several or lines
-        for piece in line.pieces
-        if id(piece) not in spread
-    )
-    merged: list[list[float]] = []
-    size = max((line.size for line in lines), default=10.0)
-    for x0, x1 in covered:
-        if merged and x0 <= merged[-1][1] + 0.08 * size:
-            merged[-1][1] = max(merged[-1][1], x1)
+    rows = [
+        [piece for piece in line.pieces if id(piece) not in spread] for line in several or lines
+    ]
+    runs = _runs([word for row in rows for piece in row for word in piece.words])
+    found = runs[:1]
+    borders: list[float] = []
+    for run in runs[1:]:
+        last = found[-1]
+        if _is_border(last, run, rows):
+            borders.append((last.x1 + run.x0) / 2)
+            found.append(run)
         else:
-            merged.append([x0, x1])
-    return [Column(x0, x1) for x0, x1 in merged]
+            found[-1] = Column(last.x0, run.x1)
+    cut = [
+        TableLine(
+            line.y,
+            line.size,
+            tuple(
+                part
+                for piece in line.pieces
+                for part in ([piece] if id(piece) in spread else _cut(piece, borders))
+            ),
+        )
+        if line in several
+        else line
+        for line in lines
+    ]
+    return found, cut
 
 
-def spanning(lines: Sequence[TableLine]) -> set[int]:
-    """The ids of pieces that stand over two or more cells of most other lines."""
-    spread: set[int] = set()
-    for _ in range(2):
-        found: set[int] = set()
-        for line in lines:
-            for piece in line.pieces:
-                counts = [
-                    sum(
-                        overlap(piece, other) > 0.5
-                        for other in below.pieces
-                        if id(other) not in spread
-                    )
-                    for below in lines
-                    if below is not line
-                ]
-                several = sum(count >= 2 for count in counts)
-                single = sum(count == 1 for count in counts)
-                if several and several >= single and len(piece.text) > 2:
-                    found.add(id(piece))
-        if found == spread:
-            break
-        spread = found
-    return spread
+def _runs(words: Sequence[Word]) -> list[Column]:
+    """The stretches of x that words cover, left to right."""
+    runs: list[Column] = []
+    for word in sorted(words, key=lambda word: word.x0):
+        if runs and word.x0 <= runs[-1].x1 + 0.3:
+            runs[-1] = Column(runs[-1].x0, max(runs[-1].x1, word.x1))
+        else:
+            runs.append(Column(word.x0, word.x1))
+    return runs
+
+
+def _is_border(left_run: Column, right_run: Column, rows: Sequence[Sequence[Piece]]) -> bool:
+    """Whether what lies between two runs parts two columns, by the lines with words in both."""
+    sides: list[tuple[Word, Word]] = []
+    apart = 0
+    for row in rows:
+        left = [
+            (word, piece)
+            for piece in row
+            for word in piece.words
+            if left_run.x0 - 0.1 <= word.x0 and word.x1 <= left_run.x1 + 0.1
+        ]
+        right = [
+            (word, piece)
+            for piece in row
+            for word in piece.words
+            if right_run.x0 - 0.1 <= word.x0 and word.x1 <= right_run.x1 + 0.1
+        ]
+        if left and right:
+            (before, own), (after, other) = left[-1], right[0]
+            sides.append((before, after))
+            apart += own is not other
+    if not sides:
+        size = max(word.size for row in rows for piece in row for word in piece.words)
+        return right_run.x0 - left_run.x1 > SURE_GAP * size
+    if sum(_joins(left, right) for left, right in sides) > 0.5 * len(sides):
+        return False
+    if apart >= 0.4 * len(sides):
+        return True
+    parted = sum(_two_values(left, right) for left, right in sides)
+    return parted >= 0.7 * len(sides) or _left_aligned(sides)
+
+
+def _joins(left: Word, right: Word) -> bool:
+    """Whether two words are parts of one value, however far apart."""
+    gap = right.x0 - left.x1
+    if left.text[-1:] in "±×" or right.text[:1] in "±×":
+        return gap <= 1.6 * right.size
+    return is_numeric(left) and right.text[:1] in "([" and gap <= 0.7 * right.size
+
+
+def _two_values(left: Word, right: Word) -> bool:
+    """Whether two neighbours are values of two cells: a number, and another plain number."""
+    if not is_numeric(right) or right.text.startswith("("):
+        return False
+    thousands = re.fullmatch(r"\d{1,3}", left.text) and re.fullmatch(r"\d{3}", right.text)
+    ends = is_numeric(left) or left.text.endswith((")", "%"))
+    return bool(ends) and not thousands and not left.text.endswith(("/", ",", "("))
+
+
+def _left_aligned(sides: Sequence[tuple[Word, Word]]) -> bool:
+    """Whether the right words begin at one x, as a column does, not a space after the left ones."""
+    starts = [right.x0 for _, right in sides]
+    ends = [left.x1 for left, _ in sides]
+    gaps = [right.x0 - left.x1 for left, right in sides]
+    wide = min(gaps) > 0.36 * sides[0][1].size
+    one_start = len(sides) >= 3 and max(starts) - min(starts) < 0.8
+    return one_start and (max(ends) - min(ends) > 2.5 or wide)
+
+
+def _spanning(lines: Sequence[TableLine]) -> set[int]:
+    """The ids of texts that stand over two or more cells of most other lines."""
+    found: set[int] = set()
+    for line in lines:
+        for piece in line.pieces:
+            if len(piece.text) < 3 or any(is_numeric(word) for word in piece.words):
+                continue
+            counts = [
+                sum(overlap(piece, other) > 0.5 for other in below.pieces)
+                for below in lines
+                if below is not line
+            ]
+            several = sum(count >= 2 for count in counts)
+            if several and several >= sum(count == 1 for count in counts):
+                found.add(id(piece))
+    return found
 
 
 def overlap(first: Piece | Column, second: Piece | Column) -> float:
@@ -159,51 +235,11 @@ def overlap(first: Piece | Column, second: Piece | Column) -> float:
     return min(first.x1, second.x1) - max(first.x0, second.x0)
 
 
-def split_close_numbers(lines: Sequence[TableLine]) -> list[TableLine]:
-    """Lines with pieces of several numbers cut where one narrow gap runs through all lines.
-
-    Narrow column separation puts two cells as close as two words. Two plain numbers side by side
-    are never one cell if the gap between them stands at the same place in every line.
-    """
-    gaps = [
-        (left.x1, right.x0)
-        for line in lines
-        for piece in line.pieces
-        for left, right in itertools.pairwise(piece.words)
-        if right.x0 - left.x1 > LOOSE_GAP * right.size and _two_numbers(left, right)
-    ]
-    cuts: list[float] = []
-    for start, end in gaps:
-        middle = (start + end) / 2
-        if any(start < cut < end for cut in cuts):
-            continue
-        through = sum(low < middle < high for low, high in gaps)
-        crossed = sum(
-            word.x0 < middle < word.x1
-            for line in lines
-            for piece in line.pieces
-            for word in piece.words
-        )
-        if through >= 2 and through >= 0.6 * len(lines) and not crossed:
-            cuts.append(middle)
-    return [
-        TableLine(
-            line.y, line.size, tuple(part for piece in line.pieces for part in _cut(piece, cuts))
-        )
-        for line in lines
-    ]
-
-
-def _two_numbers(left: Word, right: Word) -> bool:
-    thousands = re.fullmatch(r"\d{1,3}", left.text) and re.fullmatch(r"\d{3}", right.text)
-    plain = not left.text.endswith(("/", ",", "(")) and not right.text.startswith("(")
-    return is_numeric(left) and is_numeric(right) and plain and not thousands
-
-
-def _cut(piece: Piece, cuts: Sequence[float]) -> list[Piece]:
+def _cut(piece: Piece, borders: Sequence[float]) -> list[Piece]:
+    """A piece in parts, cut at the borders that run through its gaps."""
     parts: list[list[Word]] = [[piece.words[0]]]
     for left, right in itertools.pairwise(piece.words):
-        if any(left.x1 <= cut <= right.x0 for cut in cuts):
+        if any(left.x1 <= border <= right.x0 for border in borders):
             parts.append([])
         parts[-1].append(right)
     return [Piece(tuple(words)) for words in parts]

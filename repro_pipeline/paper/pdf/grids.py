@@ -10,9 +10,8 @@ from repro_pipeline.paper.pdf.bodies import body_rows
 from repro_pipeline.paper.pdf.columns import (
     Piece,
     TableLine,
-    columns,
+    body_columns,
     pieces,
-    split_close_numbers,
 )
 from repro_pipeline.paper.pdf.draft import Draft, raw_rows, underlines
 from repro_pipeline.paper.pdf.drawings import Rule
@@ -44,9 +43,9 @@ def read_grid(region: Region, file: str, known: frozenset[str]) -> Grid | None:
     if len(lines) < 2:
         return None
     head_end = _head_end(full, lines)
-    body = split_close_numbers([line for line in lines if line.y > head_end])
+    own, body = body_columns([line for line in lines if line.y > head_end])
     head = [line for line in lines if line.y <= head_end]
-    found = with_headers(columns(body), head)
+    found = with_headers(own, head)
     if len(found) < 2:
         return None
     draft = Draft(len(found))

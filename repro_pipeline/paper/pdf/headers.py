@@ -38,6 +38,8 @@ def head_rows(
         draft.ys.append(group[-1].y)
         leaf = number == len(groups) - 1
         parts = [piece for line in group for piece in line.pieces]
+        if not leaf:
+            parts = [part for piece in parts for part in _cut_at_rules(piece, partial)]
         if leaf:
             parts = [part for piece in parts for part in _parted(piece, found)]
         below = groups[number + 1][0].y if not leaf else None
@@ -148,6 +150,29 @@ def _parted(piece: Piece, found: Sequence[Column]) -> list[Piece]:
         for at, part in groups
     )
     return [part for _, part in groups] if own else [piece]
+
+
+def _cut_at_rules(piece: Piece, partial: Sequence[Rule]) -> list[Piece]:
+    """A piece cut between its words where one partial rule below ends and the next begins."""
+    near = sorted(
+        (
+            rule
+            for rule in partial
+            if 0 < rule.y0 - piece.words[0].y < 1.2 * piece.words[0].size
+            and rule.x0 < piece.x1
+            and rule.x1 > piece.x0
+        ),
+        key=lambda rule: rule.x0,
+    )
+    parts: list[list[Word]] = [[piece.words[0]]]
+    for left, right in itertools.pairwise(piece.words):
+        if any(
+            (left.x0 + left.x1) / 2 < before.x1 + 1 and (right.x0 + right.x1) / 2 > after.x0 - 1
+            for before, after in itertools.pairwise(near)
+        ) and not any(rule.x0 < left.x1 and right.x0 < rule.x1 for rule in near):
+            parts.append([])
+        parts[-1].append(right)
+    return [Piece(tuple(words)) for words in parts]
 
 
 def home(word: Word, found: Sequence[Column]) -> int:
