@@ -8,8 +8,9 @@ from repro_pipeline.frozen import digest
 from repro_pipeline.scoring.model import Finding, ReviewItem, ReviewQueue, Scores
 from repro_pipeline.scoring.rubric import ReviewRule
 
-_NO_ANOMALY = {"untested", "no_sandbox", "retried", "earlier_failures"}
-"""Findings that say how little was tested, or that something failed first: nothing odd in the value."""
+_ODD_INFORMATION = {"better_than_reported", "sudden_approach", "equals_reported"}
+_LITTLE_TESTED = {"untested", "no_sandbox"}
+"""Findings that say how little was tested: nothing odd in the value."""
 
 
 def sample(scores: Scores, rule: ReviewRule) -> ReviewQueue:
@@ -31,7 +32,7 @@ def sample(scores: Scores, rule: ReviewRule) -> ReviewQueue:
 
 def _rate(claim: str, findings: tuple[Finding, ...], rule: ReviewRule) -> tuple[float, str]:
     """The rate of a claim, and why it is that."""
-    odd = [f for f in findings if f.kind not in _NO_ANOMALY and (claim in f.claims or not f.claims)]
+    odd = [f for f in findings if _is_odd(f) and (claim in f.claims or not f.claims)]
     grave = [finding.kind for finding in odd if finding.severity in {"suspect", "violation"}]
     if grave:
         return 1.0, f"every claim with a grave finding: {', '.join(grave)}"
@@ -40,6 +41,12 @@ def _rate(claim: str, findings: tuple[Finding, ...], rule: ReviewRule) -> tuple[
         kinds = ", ".join(finding.kind for finding in odd)
         return rule.rates.anomaly, f"a raised rate for what looks odd: {kinds}"
     return base, f"the rate of the {rule.phase} phase"
+
+
+def _is_odd(finding: Finding) -> bool:
+    if finding.severity == "info":
+        return finding.kind in _ODD_INFORMATION
+    return finding.kind not in _LITTLE_TESTED
 
 
 def _draw(seed: int, claim: str, content: str) -> float:

@@ -110,7 +110,7 @@ def _headline(
         if counts[verdict]:
             said.append(f"{counts[verdict]} {plain(verdict)}")
     named = [
-        f"{dimension.id} {_says(dimension.outcome)}"
+        f"{plain(dimension.id)} {_says(dimension.outcome)}"
         for dimension in dimensions
         if dimension.critical and dimension.outcome is not Outcome.PASS
     ]
