@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dagster as dg
+
 from assets.stage import stage_asset
 from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle
@@ -11,15 +13,39 @@ from repro_pipeline.experiment.evidence import gather_evidence
 from repro_pipeline.experiment.model import RunSet
 from repro_pipeline.scoring.model import Evidence, IntegrityEvidence
 from repro_pipeline.stages import Stage
+from repro_pipeline.status import Status
 
 
 def describe(evidence: Evidence) -> dict:
-    """What the evidence consists of."""
+    """What the evidence consists of, one row per experiment."""
+    rows = [
+        {
+            "experiment": experiment.id,
+            "kind": str(experiment.kind),
+            "runs": sum(run.experiment == experiment.id for run in evidence.runs),
+            "that count": sum(
+                run.experiment == experiment.id and run.counted.status is Status.OK
+                for run in evidence.runs
+            ),
+            "seconds": round(
+                sum(
+                    attempt.seconds
+                    for run in evidence.runs
+                    if run.experiment == experiment.id
+                    for attempt in run.attempts
+                ),
+                1,
+            ),
+        }
+        for experiment in evidence.experiments
+    ]
+    table = [dg.TableRecord(row) for row in rows]
     return {
+        **({"by experiment": dg.MetadataValue.table(table)} if table else {}),
         "mode": evidence.mode,
         "experiments": len(evidence.experiments),
         "runs": len(evidence.runs),
-        "failed runs": sum(run.counted.status != "ok" for run in evidence.runs),
+        "failed runs": sum(run.counted.status is not Status.OK for run in evidence.runs),
         "attempts": sum(len(run.attempts) for run in evidence.runs),
         "runner": evidence.runner,
         "earlier failures": "; ".join(reason.sentence for reason in evidence.failures) or "none",

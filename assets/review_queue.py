@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dagster as dg
-from repro_pipeline.scoring.review import sample
 
 from assets.stage import stage_asset
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import ReviewSampled
 from repro_pipeline.scoring.current import current_rubric
 from repro_pipeline.scoring.model import ReviewQueue, Scores
+from repro_pipeline.scoring.review import sample
 from repro_pipeline.stages import Stage
 
 

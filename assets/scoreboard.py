@@ -1,9 +1,9 @@
 """`scoreboard`: all papers on one page; unpartitioned, made anew after any paper was scored."""
 
 import dagster as dg
-from repro_pipeline.report.scoreboard import write_scoreboard
 
 from assets.stage import OWNERS
+from repro_pipeline.report.scoreboard import write_scoreboard
 from resources.project import ProjectResource
 
 

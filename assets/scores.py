@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dagster as dg
-from repro_pipeline.scoring.score import score
 
 from assets.stage import stage_asset
 from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import Scored
 from repro_pipeline.ledger.projections import attempts
+from repro_pipeline.report.plots import forest_markdown
 from repro_pipeline.scoring.current import current_rubric
 from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Scores
+from repro_pipeline.scoring.score import score
 from repro_pipeline.stages import Stage
 from repro_pipeline.status import Outcome
 
@@ -26,9 +27,11 @@ DIMENSIONS = {
 def describe(scores: Scores) -> dict:
     """The headline, the verdicts and the dimensions."""
     reproduced = sum(verdict.verdict == "reproduced" for verdict in scores.verdicts)
+    parity = next(d for d in scores.dimensions if d.id == "metric_parity")
     return {
         "headline": scores.headline,
         "overall": str(scores.overall),
+        "claims at a glance": dg.MetadataValue.md(forest_markdown(scores, parity.threshold)),
         "verdicts": dg.MetadataValue.table([dg.TableRecord(_verdict(v)) for v in scores.verdicts]),
         "reproduced": reproduced,
         "claims": len(scores.verdicts),
