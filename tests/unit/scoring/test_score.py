@@ -82,7 +82,7 @@ def test_a_dimension_that_is_not_critical_stands_in_nobodys_way():
     assert scored(trivial(), lenient).overall == "pass"
     strict = rubric(no_leakage={"critical": False}, ablation_faithful={"critical": True})
     assert scored(trivial(), strict).overall == "pass"
-    assert "ablation_faithful is not applicable" in scored(trivial(), strict).headline
+    assert "ablation faithful is not applicable" in scored(trivial(), strict).headline
 
 
 def test_suspicion_prevents_a_pass_and_a_mention_does_not():
@@ -104,7 +104,7 @@ def test_the_headline_counts_every_claim():
     scores = scored(breiman())
     assert scores.headline == (
         "11 of 16 claims reproduced (3 of 4 key), 5 not reproduced; overall fail: "
-        "metric_parity fails, no_leakage is inconclusive."
+        "metric parity fails, no leakage is inconclusive."
     )
     assert len(scores.verdicts) == 16
 
