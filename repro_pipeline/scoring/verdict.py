@@ -97,47 +97,35 @@ def judge_claim(
     values of repetitions of unseeded code: they show whether it is deterministic, and add no seed.
     A value that is not finite is none. Raises nothing.
     """
-    seen = {seed: values[seed] for seed in sorted(values, key=_order) if _usable(values[seed])}
-    unusable = [
-        f"{_seed_name(seed)} gave no usable number ({values[seed]})"
-        for seed in sorted(values, key=_order)
-        if seed not in seen
-    ]
-    told = (*missing, *unusable)
+    seen, unusable = _usable(values)
     sample = tuple(seen.values())
     fixed = _deterministic(seen, repeats)
     estimated = estimate(claim, sample, fixed=fixed)
     zone = None if claim.value is None else Zone.around(claim, rule)
-    common = {
-        "claim": claim.id,
-        "reported": claim.value,
-        "n": len(sample),
-        "planned": planned,
-        "missing": told,
-        "value": estimated.value,
-        "mean": statistics.mean(sample) if sample else None,
-        "sd": statistics.sample_sd(sample),
-        "interval90": estimated.interval90,
-        "interval95": estimated.interval95,
-        "prediction95": estimated.prediction95,
-        "deterministic": fixed,
-        "source": source,
-        "values": {_key(seed): value for seed, value in seen.items()},
+    verdict, sentence = _decide(claim, zone, estimated, len(sample))
+    needed = _seeds_to_decide(verdict, zone, estimated, len(sample))
+    known_cost = needed is not None and seconds_per_seed is not None
+    draft = ClaimVerdict(
+        claim=claim.id,
+        verdict=verdict,
+        reason=sentence,
+        reported=claim.value,
+        n=len(sample),
+        planned=planned,
+        missing=(*missing, *unusable),
+        value=estimated.value,
+        mean=statistics.mean(sample) if sample else None,
+        sd=statistics.sample_sd(sample),
+        interval90=estimated.interval90,
+        interval95=estimated.interval95,
+        prediction95=estimated.prediction95,
+        deterministic=fixed,
+        seeds_to_decide=needed,
+        seconds_to_decide=(needed - len(sample)) * seconds_per_seed if known_cost else None,
+        source=source,
+        values={_key(seed): value for seed, value in seen.items()},
         **_compared(claim, zone, estimated, rule),
-    }
-    verdict, sentence = _decide(
-        claim, zone, estimated, len(sample), common["agrees_at_printed_precision"]
     )
-    needed = None
-    if verdict is Verdict.INCONCLUSIVE:
-        needed = _seeds_to_decide(zone, estimated, len(sample))
-    common["seeds_to_decide"] = needed
-    common["seconds_to_decide"] = (
-        None
-        if needed is None or seconds_per_seed is None
-        else (needed - len(sample)) * seconds_per_seed
-    )
-    draft = ClaimVerdict(verdict=verdict, reason=sentence, **common)
     return draft.model_copy(update={"reason": " ".join((sentence, *_asides(claim, draft)))})
 
 
@@ -203,9 +191,7 @@ def _reported_interval(claim: Claim) -> Interval | None:
     return claim.value - half, claim.value + half
 
 
-def _decide(
-    claim: Claim, zone: Zone | None, estimated: Estimate, n: int, agrees: bool
-) -> tuple[Verdict, str]:
+def _decide(claim: Claim, zone: Zone | None, estimated: Estimate, n: int) -> tuple[Verdict, str]:
     """The verdict with the sentence that carries it."""
     if not n:
         return Verdict.NOT_RUN, "No run gave a value."
@@ -223,7 +209,8 @@ def _decide(
             Verdict.REPRODUCED,
             f"{held} is inside {where}.",
         )
-    if agrees and (claim.quantum or 0) <= _FINE_PRINT * zone.half:
+    fine_print = (claim.quantum or 0) <= _FINE_PRINT * zone.half
+    if fine_print and _agrees(claim, estimated.value):
         spread = (
             "its spread is unknown" if interval is None else f"its interval is {span(interval)}"
         )
@@ -249,8 +236,10 @@ def _what(estimated: Estimate, n: int) -> str:
     return f"the {name} over {n} seeds"
 
 
-def _seeds_to_decide(zone: Zone | None, estimated: Estimate, n: int) -> int | None:
-    if zone is None or estimated.half_width is None:
+def _seeds_to_decide(
+    verdict: Verdict, zone: Zone | None, estimated: Estimate, n: int
+) -> int | None:
+    if verdict is not Verdict.INCONCLUSIVE or zone is None or estimated.half_width is None:
         return None
     return statistics.seeds_to_reach(estimated.half_width, zone.distance(estimated.value), n)
 
@@ -295,8 +284,15 @@ def _deterministic(seen: Mapping[Seed, float], repeats: Sequence[float]) -> bool
     return len(sample) > 1 and statistics.constant(sample)
 
 
-def _usable(value: float) -> bool:
-    return abs(value) <= _LARGEST  # false for nan
+def _usable(values: Mapping[Seed, float]) -> tuple[dict[Seed, float], list[str]]:
+    """The values that are numbers, by seed in order, and why each other one is none."""
+    ordered = {seed: values[seed] for seed in sorted(values, key=_order)}
+    seen = {seed: value for seed, value in ordered.items() if abs(value) <= _LARGEST}
+    return seen, [
+        f"{_seed_name(seed)} gave no usable number ({value})"
+        for seed, value in ordered.items()
+        if seed not in seen  # nan is not within the limit either
+    ]
 
 
 def _order(seed: Seed) -> int:
