@@ -135,11 +135,19 @@ def body_columns(lines: Sequence[TableLine]) -> tuple[list[Column], list[TableLi
                 for part in ([piece] if id(piece) in spread else _cut(piece, borders))
             ),
         )
-        if line in several
+        if any(line is other for other in several) or _is_row(line.pieces[0], borders)
         else line
         for line in lines
     ]
     return found, cut
+
+
+def _is_row(piece: Piece, borders: Sequence[float]) -> bool:
+    """Whether a text alone in its line is a row whose cells stand close together."""
+    inside = [border for border in borders if piece.x0 < border < piece.x1]
+    parts = _cut(piece, borders)
+    numbers = sum(part.numeric for part in parts[1:])
+    return bool(inside) and len(parts) == len(inside) + 1 and 2 * numbers > len(parts) - 1
 
 
 def _runs(words: Sequence[Word]) -> list[Column]:
