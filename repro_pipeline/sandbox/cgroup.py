@@ -17,6 +17,7 @@ from pathlib import Path
 PREFIX = "repro-sandbox-"
 _ROOM = 4  # bubblewrap's own processes
 _BUSCTL = "/usr/bin/busctl"
+_SYSTEMD, _MANAGER = "org.freedesktop.systemd1", "/org/freedesktop/systemd1"
 _PERIOD = 100_000  # microseconds over which a share of CPU is counted
 
 
@@ -24,13 +25,18 @@ class Group:
     """One run's control group; with no folders where there is none."""
 
     def __init__(
-        self, folders: dict[str, Path] | None = None, *, v2: bool = False, locks: Sequence[int] = ()
+        self,
+        folders: dict[str, Path] | None = None,
+        *,
+        v2: bool = False,
+        locks: Sequence[int] = (),
+        scope: str = "",
     ) -> None:
         self.folders = folders or {}
         """By controller."""
         self.locks = list(locks)
         """Descriptors that say, as long as they are open, that the group has a supervisor."""
-        self._v2 = v2
+        self._v2, self._scope = v2, scope
 
     def holds(self, controller: str) -> bool:
         """Whether this group limits `memory`, `pids` or `cpu`."""
@@ -53,12 +59,14 @@ class Group:
         if "memory" not in self.folders:
             return False
         name = "memory.events" if self._v2 else "memory.oom_control"
+        if self._scope and not (self.folders["memory"] / name).exists():
+            return _ended_by_memory(self._scope)
         return _table(self.folders["memory"] / name).get("oom_kill", 0) > 0
 
     def cpu_seconds(self) -> float | None:
         """User and system time of all that ever was in the group."""
-        if self._v2 and "cpu" in self.folders:
-            return _table(self.folders["cpu"] / "cpu.stat").get("usage_usec", 0) / 1e6
+        if self._v2 and self.folders:
+            return _table(self.folders["memory"] / "cpu.stat").get("usage_usec", 0) / 1e6
         if "cpuacct" in self.folders:
             return int(_read(self.folders["cpuacct"] / "cpuacct.usage") or 0) / 1e9
         return None
@@ -91,22 +99,20 @@ def make_group(pid: int, *, memory: int, processes: int, cpus: float | None) -> 
 
 
 def sweep() -> None:
-    """Remove the groups of supervisors that were killed, with all that is in them."""
+    """Remove the groups of supervisors that were killed, with all that is in them.
+
+    Such a group is named after a process that has ended, and nobody holds its lock.
+    """
     for parent in {*_own_v1().values(), *filter(None, [_delegated()])}:
         for folder in parent.glob(f"{PREFIX}*"):
-            lock = _lock(folder, wait=False)
+            pid = folder.name.removeprefix(PREFIX).removesuffix(".scope")
+            lock = None if Path("/proc", pid).exists() else _lock(folder)
             if lock is not None:
                 Group({"any": folder}, locks=[lock]).remove(seconds=1.0)
 
 
 def _scope(pid: int, *, memory: int, processes: int, cpus: float | None) -> Group | None:
     """A scope of systemd. Its manager removes it when it is empty."""
-    user, runtime = os.geteuid() != 0, f"/run/user/{os.geteuid()}"
-    alive = Path(f"{runtime}/bus") if user else Path("/run/systemd/system")
-    if not alive.exists() or not Path(_BUSCTL).exists():
-        return None
-    import subprocess  # slow to load, and not needed on every host
-
     name = f"{PREFIX}{pid}.scope"
     properties = [
         *("PIDs", "au", "1", str(pid)),
@@ -114,27 +120,50 @@ def _scope(pid: int, *, memory: int, processes: int, cpus: float | None) -> Grou
         *("MemorySwapMax", "t", "0"),
         *("TasksMax", "t", str(processes)),
         *("CPUAccounting", "b", "true"),
-        *("CollectMode", "s", "inactive-or-failed"),
+        *(("CPUQuotaPerSecUSec", "t", str(int(cpus * 1e6))) if cpus else ()),
     ]
-    count = 6
-    if cpus:
-        properties += ["CPUQuotaPerSecUSec", "t", str(int(cpus * 1e6))]
-        count += 1
-    call = [_BUSCTL, "--user" if user else "--system", "call", "org.freedesktop.systemd1"]
-    call += ["/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", "StartTransientUnit"]
-    call += ["ssa(sv)a(sa(sv))", name, "fail", str(count), *properties, "0"]
-    bus = {"XDG_RUNTIME_DIR": runtime, "DBUS_SESSION_BUS_ADDRESS": f"unix:path={runtime}/bus"}
-    done = subprocess.run(call, env=bus if user else {}, capture_output=True, check=False)
-    if done.returncode != 0:
+    count = str(6 if cpus else 5)
+    request = ["ssa(sv)a(sa(sv))", name, "fail", count, *properties, "0"]
+    if _systemd("call", _MANAGER, f"{_SYSTEMD}.Manager", "StartTransientUnit", *request) is None:
         return None
     end = time.monotonic() + 2.0
     while time.monotonic() < end:
         own = _v2_path(pid)
         if own is not None and own.name == name:
+            lock = _lock(own)
+            locks = [] if lock is None else [lock]
             found = _controllers(own)
-            return Group(found, v2=True) if "memory" in found else None
+            return Group(found, v2=True, locks=locks, scope=name) if "memory" in found else None
         time.sleep(0.005)
     return None
+
+
+def _ended_by_memory(scope: str) -> bool:
+    """Whether systemd has ended a scope because the kernel ended a process in it."""
+    unit = f"{_MANAGER}/unit/" + scope.replace("-", "_2d").replace(".", "_2e")
+    if "oom" not in (_systemd("get-property", unit, f"{_SYSTEMD}.Scope", "Result") or ""):
+        return False
+    _systemd("call", _MANAGER, f"{_SYSTEMD}.Manager", "ResetFailedUnit", "s", scope)
+    return True
+
+
+def _systemd(verb: str, thing: str, *request: str) -> str | None:
+    """Ask the user's systemd, or the system's as root; None where there is none, or it refuses."""
+    user, runtime = os.geteuid() != 0, f"/run/user/{os.geteuid()}"
+    alive = Path(f"{runtime}/bus") if user else Path("/run/systemd/system")
+    if not alive.exists() or not Path(_BUSCTL).exists():
+        return None
+    import subprocess  # slow to load, and not needed on every host
+
+    bus = {"XDG_RUNTIME_DIR": runtime, "DBUS_SESSION_BUS_ADDRESS": f"unix:path={runtime}/bus"}
+    done = subprocess.run(
+        [_BUSCTL, "--user" if user else "--system", verb, _SYSTEMD, thing, *request],
+        env=bus if user else {},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout if done.returncode == 0 else None
 
 
 def _beside(pid: int, *, memory: int, processes: int, cpus: float | None) -> Group | None:
@@ -189,21 +218,21 @@ def _below(pid: int, *, memory: int, processes: int, cpus: float | None) -> Grou
 
 
 def _create(folder: Path) -> int:
-    """Make a group and hold its lock, which says that its supervisor lives."""
-    while True:
-        folder.mkdir(exist_ok=True)
-        lock = _lock(folder, wait=True)
-        if lock is not None and folder.exists():
-            return lock
+    """Make a group and hold its lock."""
+    folder.mkdir()
+    lock = _lock(folder)
+    if lock is None:
+        raise OSError(f"{folder} is held by another supervisor")
+    return lock
 
 
-def _lock(folder: Path, *, wait: bool) -> int | None:
+def _lock(folder: Path) -> int | None:
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
         return None
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(handle)
         return None

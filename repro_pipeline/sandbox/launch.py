@@ -217,4 +217,4 @@ def _sentence(ended: str, code: int, limits: Limits) -> str:
 
 def _last_line(log: Path) -> str:
     lines = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
-    return lines[-1].removeprefix("bwrap: ") if lines else "it said nothing"
+    return lines[-1].removeprefix("bwrap: ").rstrip(".") if lines else "it said nothing"

@@ -68,7 +68,7 @@ def supervise(job: dict, control: int) -> dict:
             folders.hand_over(tree, user)
         run = _start(job, user)
         try:
-            code, usage = _watch(run, control)
+            code = _watch(run, control)
         finally:
             _end(run)
     finally:
@@ -76,7 +76,7 @@ def supervise(job: dict, control: int) -> dict:
             folders.take_back(tree)
         for tree in job["temporary"]:
             folders.remove(Path(tree))
-    return _report(run, code, usage, trees)
+    return _report(run, code, trees)
 
 
 def _start(job: dict, user: int | None) -> Run:
@@ -140,8 +140,8 @@ def _release(run: Run, block: int) -> None:
     os.write(block, b"g")
 
 
-def _watch(run: Run, control: int) -> tuple[int, resource.struct_rusage]:
-    """Copy output and check limits until the command ends, or something ends it."""
+def _watch(run: Run, control: int) -> int:
+    """Copy output and check limits until the command ends, or something ends it; its status."""
     limits, due = run.job["limits"], 0.0
     handle = run.handles[0]
     waiting = {run.output, control, handle}
@@ -162,8 +162,7 @@ def _watch(run: Run, control: int) -> tuple[int, resource.struct_rusage]:
         if run.ended:
             watch.kill_all(run.handles, run.group)
             break
-    _, code, usage = os.wait4(run.pid, 0)
-    return os.waitstatus_to_exitcode(code), usage
+    return os.waitstatus_to_exitcode(os.waitpid(run.pid, 0)[1])
 
 
 def _copy(run: Run) -> bool:
@@ -203,8 +202,11 @@ def _end(run: Run) -> None:
     watch.kill_all(run.handles, run.group)
     if run.group.out_of_memory() and not run.ended:
         run.ended = "memory"
-    run.cpu_seconds = max(run.cpu_seconds, run.group.cpu_seconds() or 0.0)
     watch.reap()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    own = used.ru_utime + used.ru_stime
+    run.cpu_seconds = max(run.cpu_seconds, run.group.cpu_seconds() or 0.0, own)
+    run.peak_memory = max(run.peak_memory, used.ru_maxrss * 1024)
     if not run.group.remove():
         raise SetupError("processes of the run could not be ended")
     os.set_blocking(run.output, False)
@@ -220,17 +222,17 @@ def _end(run: Run) -> None:
         os.close(handle)
 
 
-def _report(run: Run, code: int, usage: resource.struct_rusage, trees: list[Path]) -> dict:
+def _report(run: Run, code: int, trees: list[Path]) -> dict:
     written = run.logged + sum(folders.size(tree) for tree in trees)
     if written > run.job["limits"]["output"] and not run.ended:
         run.ended = "output"
     return {
         "ended": run.ended,
         "exit_code": code if code >= 0 else 128 - code,
-        "stood": not run.job["isolate"] or '"exit-code"' in run.setup,
+        "stood": not run.job["isolate"] or '"exit-code"' in run.setup or code < 0,
         "seconds": time.monotonic() - run.started,
-        "cpu_seconds": max(run.cpu_seconds, usage.ru_utime + usage.ru_stime),
-        "peak_memory": max(run.peak_memory, usage.ru_maxrss * 1024),
+        "cpu_seconds": run.cpu_seconds,
+        "peak_memory": run.peak_memory,
         "written": written,
         "held": _held(run),
     }

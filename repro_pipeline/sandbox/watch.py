@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import time
 from pathlib import Path
@@ -53,14 +54,16 @@ def descendants(pid: int) -> list[int]:
 
 
 def kill_all(handles: list[int], group: Group, *, seconds: float = 5.0) -> None:
-    """End the processes of some pidfds, then all that descends from this one or is in the group.
+    """End all that descends from this process or is in the group.
 
-    The end of a sandbox's init ends all in it at once, whatever they do. The others are stopped
-    before they are killed, so that none forks meanwhile.
+    `handles` are pidfds: of the command, and of its sandbox's init where there is one. The end of
+    the init ends all in the sandbox at once, whatever they do, and after it the command, which
+    has then counted what they used. The others are stopped before they are killed, so that none
+    forks meanwhile.
     """
-    for handle in handles:
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(handle, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        signal.pidfd_send_signal(handles[-1], signal.SIGKILL)
+    select.select(handles[:1], [], [], 1.0)
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         own = {child for child in descendants(os.getpid()) if child != os.getpid()}
