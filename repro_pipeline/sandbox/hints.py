@@ -26,9 +26,10 @@ def mending(said: str, root: Path = Path("/")) -> str:
             return f"User namespaces are closed to ordinary users: run `{command}`."
     if (root / ".dockerenv").exists() or (root / "run/.containerenv").exists():
         return (
-            "This is a container that may make no namespaces: start it with `--privileged`, or "
-            "with `--cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt "
-            "apparmor=unconfined --security-opt systempaths=unconfined`."
+            "This is a container that may make no namespaces: start it as an ordinary user "
+            "(`--user 1000`) with `--security-opt seccomp=unconfined --security-opt "
+            "apparmor=unconfined --security-opt systempaths=unconfined`; as root it needs "
+            "`--cap-add SYS_ADMIN` too."
         )
     return (
         "The kernel refuses namespaces here (`unshare -Ur true` shows it): allow them, or run as "
