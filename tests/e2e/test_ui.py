@@ -107,6 +107,7 @@ def asset(server: Server, name: str) -> dict:
     return server.ask(ASSET, key={"path": [name]}, partition="tiny")["assetNodeOrError"]
 
 
+@pytest.mark.timeout(900)
 def test_a_paper_launched_from_the_ui(server: Server, project: Path, chromium, artifacts):
     assert launch(server, "reproduce_paper", "tiny") == "SUCCESS"
     opened = open_project(project)
@@ -138,13 +139,17 @@ def test_a_paper_launched_from_the_ui(server: Server, project: Path, chromium, a
 
     from playwright.sync_api import sync_playwright
 
-    pages = {"graph": "/asset-groups", "scores": "/assets/scores?view=overview", "runs": "/runs"}
+    pages = {
+        "graph": ("/asset-groups/~all?expanded=judge", "understand"),
+        "scores": ("/assets/scores?view=overview", "2 of 2 claims reproduced"),
+        "runs": ("/runs", "reproduce_paper"),
+    }
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1600, "height": 1000})
-        for name, path in pages.items():
+        for name, (path, text) in pages.items():
             page.goto(server.url + path)
-            page.wait_for_load_state("networkidle")
+            page.get_by_text(text).first.wait_for(timeout=60_000)
             page.wait_for_timeout(1500)
             page.screenshot(path=artifacts / f"ui-{name}.png")
         browser.close()
