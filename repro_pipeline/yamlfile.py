@@ -208,9 +208,22 @@ def _unknown(error: Any, place: Location, model: type[BaseModel]) -> _Unknown | 
 
 
 def _nearest(key: str, known: Sequence[str]) -> str | None:
-    """The known key that a typo was most likely meant for."""
-    cutoff = 0.5 if len(key) <= 2 else 0.6
-    return next(iter(difflib.get_close_matches(key.lower(), known, n=1, cutoff=cutoff)), None)
+    """The known key that a typo was most likely meant for: one slip away, else much like it."""
+    key = key.lower()
+    slips = [one for one in known if _is_one_slip(key, one)]
+    near = slips or difflib.get_close_matches(key, known, n=1)
+    return near[0] if near else None
+
+
+def _is_one_slip(one: str, other: str) -> bool:
+    """Whether a letter lost, put in, exchanged, or two swapped lead from one word to the other."""
+    short, long = sorted((one, other), key=len)
+    if len(long) == len(short):
+        differ = [n for n, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]]
+        first = differ[0] if differ else 0
+        swapped = one[first + 1 : first + 2] + one[first : first + 1] == other[first : first + 2]
+        return len(differ) <= 1 or (differ == [first, first + 1] and swapped)
+    return any(long[:n] + long[n + 1 :] == short for n in range(len(long)))
 
 
 def _listed(keys: Sequence[str] | set[str]) -> str:
