@@ -8,12 +8,12 @@ which it can pass. Imports the standard library only: it is part of the supervis
 from __future__ import annotations
 
 import base64
-import ctypes
-import errno
 import os
 import resource
 import signal
 from pathlib import Path
+
+from repro_pipeline.sandbox import kernel
 
 STAGE = "/sys"
 """Where sources are staged: a folder that every host has and that no source lies in."""
@@ -30,10 +30,6 @@ OWN = 1
 NOBODY = 65534
 _FIRST_USER = 0x70000000  # beyond all that distributions and containers hand out
 _ABOVE = 100  # descriptors wait here for their places
-_CLONE_NEWNS, _MS_BIND, _MS_REC, _MS_SLAVE, _MS_NOSUID = 0x20000, 4096, 16384, 1 << 19, 2
-_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_SET_CHILD_SUBREAPER = 1, 38, 36
-
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 class SetupError(Exception):
@@ -55,11 +51,6 @@ def own_user() -> int | None:
     return None
 
 
-def adopt_orphans() -> None:
-    """Become the parent of every descendant whose own parent ends."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-
-
 def become(job: dict, user: int | None, output: int, status: int, block: int) -> None:
     """Take on the limits and the user of a run, and turn into its command.
 
@@ -75,8 +66,8 @@ def become(job: dict, user: int | None, output: int, status: int, block: int) ->
     if user is not None:
         _drop_to(user, job["limits"]["processes"])
     if job["isolate"]:
-        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        kernel.no_new_privileges()
+    kernel.die_with_parent()
     if os.getppid() != supervisor:
         raise SetupError("the supervisor is gone")
     if job["cwd"]:
@@ -96,9 +87,7 @@ def _place_files(job: dict, output: int, status: int, block: int) -> None:
     if job["isolate"]:
         places |= {STATUS: status, BLOCK: block}
     for number, text in enumerate(job["data"], FIRST_DATA):
-        places[number] = os.memfd_create("data")
-        os.write(places[number], base64.b64decode(text))
-        os.lseek(places[number], 0, os.SEEK_SET)
+        places[number] = kernel.memory_file(base64.b64decode(text))
     above = {number: os.dup2(source, _ABOVE + number) for number, source in places.items()}
     for number, source in above.items():
         os.dup2(source, number)
@@ -107,16 +96,18 @@ def _place_files(job: dict, output: int, status: int, block: int) -> None:
 
 def _stage(sources: list[str]) -> None:
     """Bind each source to `STAGE/<its number>` in a mount namespace of our own."""
-    _call("unshare", _CLONE_NEWNS)
-    _mount("none", "/", None, _MS_REC | _MS_SLAVE)
-    _mount("tmpfs", STAGE, "tmpfs", _MS_NOSUID, "mode=0711,size=1m")
+    try:
+        kernel.private_mounts()
+    except PermissionError as error:
+        raise SetupError(f"{error.strerror} (this root may not mount)") from error
+    kernel.mount("tmpfs", STAGE, "tmpfs", kernel.MS_NOSUID, "mode=0711,size=1m")
     for number, source in enumerate(sources):
         target = Path(STAGE, str(number))
         if Path(source).is_dir():
             target.mkdir()
         else:
             target.touch()
-        _mount(source, str(target), None, _MS_BIND | _MS_REC)
+        kernel.mount(source, str(target), None, kernel.MS_BIND | kernel.MS_REC)
 
 
 def _limit(limits: dict) -> None:
@@ -137,19 +128,3 @@ def _drop_to(user: int, processes: int) -> None:
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
-
-
-def _mount(source: str, target: str, kind: str | None, flags: int, data: str = "") -> None:
-    names = (os.fsencode(source), os.fsencode(target), kind.encode() if kind else None)
-    _call("mount", *names, ctypes.c_ulong(flags), data.encode() or None)
-
-
-def _prctl(option: int, value: int) -> None:
-    _call("prctl", option, *map(ctypes.c_ulong, (value, 0, 0, 0)))
-
-
-def _call(name: str, *arguments: object) -> None:
-    if getattr(_libc, name)(*arguments) != 0:
-        number = ctypes.get_errno()
-        why = " (root without the right to mount)" if number == errno.EPERM else ""
-        raise SetupError(f"{name}: {os.strerror(number)}{why}")

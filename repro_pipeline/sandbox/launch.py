@@ -92,6 +92,8 @@ class Launcher:
 
     def run(self, job: Job, on_output: Callable[[bytes], None] | None) -> RunOutcome:
         """Run a job to its end. Raises SandboxUnavailable where it could not be started."""
+        if sys.platform != "linux":
+            raise SandboxUnavailable("runs need Linux.", hint="Use a Linux machine or container.")
         job.log.write_bytes(b"")
         supervisor = subprocess.Popen(
             [sys.executable, "-I", "-S", "-c", _START, str(_ROOT)],

@@ -17,8 +17,8 @@ import sys
 import time
 from pathlib import Path
 
-from repro_pipeline.sandbox import cgroup, folders, watch
-from repro_pipeline.sandbox.child import NOBODY, OWN, SetupError, adopt_orphans, become, own_user
+from repro_pipeline.sandbox import cgroup, folders, kernel, watch
+from repro_pipeline.sandbox.child import NOBODY, OWN, SetupError, become, own_user
 
 _TICK = 0.1  # seconds between two looks, at least
 _CHUNK = 1 << 16
@@ -32,7 +32,7 @@ class Run:
         self.started = time.monotonic()
         self.init = 0
         """The first process of the sandbox's own process namespace; 0 until it is known."""
-        self.handles = [os.pidfd_open(pid)]
+        self.handles = [kernel.pidfd_open(pid)]
         """Pidfds of the command and of the sandbox's init: they never name another process."""
         self.output = self.status = self.log = -1
         """Descriptors: what the command prints, what bubblewrap reports, and the log."""
@@ -60,7 +60,7 @@ def main() -> None:
 
 def supervise(job: dict, control: int) -> dict:
     """Run a job to its end; its report."""
-    adopt_orphans()
+    kernel.adopt_orphans()
     user = own_user() if job["isolate"] else None
     trees = [Path(tree) for tree in job["writable"]]
     try:
@@ -132,7 +132,7 @@ def _release(run: Run, block: int) -> None:
             return  # it failed: the report will say so
         text += piece
     run.init = json.loads(text.split(b"\n")[0])["child-pid"]
-    run.handles.append(os.pidfd_open(run.init))
+    run.handles.append(kernel.pidfd_open(run.init))
     run.setup = text.split(b"\n", 1)[1].decode()
     if run.user is None and watch.counts_per_sandbox():
         most = run.job["limits"]["processes"] + OWN

@@ -14,6 +14,7 @@ import signal
 import time
 from pathlib import Path
 
+from repro_pipeline.sandbox import kernel
 from repro_pipeline.sandbox.cgroup import Group
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -62,7 +63,7 @@ def kill_all(handles: list[int], group: Group, *, seconds: float = 5.0) -> None:
     forks meanwhile.
     """
     with contextlib.suppress(ProcessLookupError):
-        signal.pidfd_send_signal(handles[-1], signal.SIGKILL)
+        kernel.pidfd_kill(handles[-1])
     select.select(handles[:1], [], [], 1.0)
     end = time.monotonic() + seconds
     while time.monotonic() < end:
