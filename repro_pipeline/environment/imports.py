@@ -35,7 +35,7 @@ def read_imports(code: Path) -> Requirements:
     package.
     """
     files = sorted(_python_files(code))
-    imports, notes = [], []
+    imports, notes = [], [] if files else ["The folder holds no Python file."]
     for path in files:
         file = path.relative_to(code).as_posix()
         try:

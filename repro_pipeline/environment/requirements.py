@@ -24,6 +24,8 @@ def find_requirements(code: Path, named: str | None = None) -> Requirements:
     standard library alone needs nothing. Raises BuildError naming file and line for what cannot be
     understood or would be fetched from outside the package index.
     """
+    if not code.is_dir():
+        raise BuildError("no such folder of code.", where=str(code))
     if named:
         path = code / named
         if not path.resolve().is_relative_to(code.resolve()):

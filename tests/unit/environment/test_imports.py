@@ -27,7 +27,12 @@ def test_code_of_the_standard_library_needs_nothing(tmp_path: Path) -> None:
         tmp_path, main="import json, os.path\nfrom math import pi\nimport imp\n"
     )
     assert (found.kind, found.lines, found.notes) == ("none", (), ())
-    assert find_requirements(tmp_path / "nothing").kind == "none"
+
+
+def test_a_folder_without_code_is_not_taken_for_one_that_needs_nothing(tmp_path: Path) -> None:
+    assert find_requirements(tmp_path).notes == ("The folder holds no Python file.",)
+    with pytest.raises(BuildError, match="no such folder"):
+        find_requirements(tmp_path / "gone")
 
 
 def test_modules_get_the_names_of_their_packages(tmp_path: Path) -> None:
