@@ -32,10 +32,11 @@ def rests_on(
     data_manifest: DataManifest,
     baseline: RunSet,
 ) -> dict:
-    """What the runs rest on, and the claims whose values are looked for in the code."""
+    """What the runs rest on, which of them count, and the claims looked for in the code."""
     return {
         **what_runs_rest_on(stage, paper_bundle, implementation, environment, data_manifest),
         "claims": reported_claims.model_dump(mode="json"),
+        "baseline": [run.run_key for run in baseline.runs if run.values],
     }
 
 
@@ -51,4 +52,4 @@ def integrity(
 ) -> IntegrityEvidence | Ended:
     """Repetitions with the same seed, and probes of the code: evidence, not yet a judgement."""
     setting = Setting(paper_bundle, implementation, environment, data_manifest)
-    return gather_integrity(stage, setting, reported_claims)
+    return gather_integrity(stage, setting, reported_claims, baseline)

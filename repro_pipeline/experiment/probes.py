@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 
 from repro_pipeline.claims.model import ReportedClaims
-from repro_pipeline.experiment.campaign import Setting, plan, run_planned, seeds_of
+from repro_pipeline.experiment.campaign import Setting, plan, run_planned
 from repro_pipeline.experiment.model import RunSet
-from repro_pipeline.experiment.spec import ExperimentKind, Purpose
+from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.scoring.literals import literal_scan
 from repro_pipeline.scoring.model import IntegrityEvidence
 from repro_pipeline.stages import Ended, Stage
@@ -17,16 +17,18 @@ _TEXT_LIMIT = 1 << 20
 
 
 def gather_integrity(
-    stage: Stage, setting: Setting, claims: ReportedClaims
+    stage: Stage, setting: Setting, claims: ReportedClaims, baseline: RunSet
 ) -> IntegrityEvidence | Ended:
-    """Repeat the main claim's experiment with its first seed, and scan the code for reported values."""
+    """Repeat one run of the main claim with its seed, and scan the code for reported values.
+
+    Only a run that counts is repeated: a failing one would fail again, at its full cost.
+    """
+    main = [run for run in baseline.runs if claims.main in run.values][:1]
     repeated = [
-        experiment
-        for experiment in setting.implementation.experiments
-        if claims.main in experiment.claims and experiment.kind is not ExperimentKind.SENSITIVITY
+        e for e in setting.implementation.experiments if main and e.id == main[0].experiment
     ]
-    seeds = seeds_of(stage.project, setting.bundle, setting.implementation)[:1]
-    parity = run_planned(stage, plan(setting, repeated[:1], seeds, Purpose.PARITY), setting)
+    seeds = [run.seed for run in main]
+    parity = run_planned(stage, plan(setting, repeated, seeds, Purpose.PARITY), setting)
     runs: RunSet = parity.value if isinstance(parity, Ended) else parity
     evidence = IntegrityEvidence(
         parity=runs.runs, probes=(literal_scan(_texts(stage, setting), claims.claims),)
