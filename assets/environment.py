@@ -9,6 +9,7 @@ from repro_pipeline.agent.given_code import code_folder
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.environment.make import make_environment
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
+from repro_pipeline.environment.parity import grade_environment
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import EnvironmentBuilt
 from repro_pipeline.lineage.model import AssumptionLedger
@@ -23,8 +24,12 @@ def describe(built: BuiltEnvironment) -> dict:
     table = (
         {"packages": dg.MetadataValue.table([dg.TableRecord(row) for row in rows])} if rows else {}
     )
+    grade = grade_environment(built)
     return {
         **table,
+        "grade": grade.grade,
+        "why": " ".join(grade.reasons),
+        "notes": " ".join((*built.lock.notes, *built.notes)) or "none",
         "python": built.fingerprint.python,
         "lock": built.lock.sha256,
         "hashed": built.lock.hashed,
