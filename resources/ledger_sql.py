@@ -102,6 +102,7 @@ class SqlLedger:
         self._url = _parse(url)
         self._clock = clock
         self._engine = _engine(self._url)
+        self._writer = self._engine.execution_options(writes=True)
         # A connection must not be used on both sides of a fork.
         dispose = weakref.WeakMethod(self._engine.dispose)
         os.register_at_fork(after_in_child=lambda: (call := dispose()) and call(close=False))
@@ -232,8 +233,7 @@ class SqlLedger:
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        writer = self._engine.execution_options(writes=True)
-        with _explained(self._url), writer.begin() as connection:
+        with _explained(self._url), self._writer.begin() as connection:
             yield connection
 
 
@@ -268,12 +268,18 @@ def _parse(text: str) -> URL:
 
 def _engine(url: URL) -> Engine:
     sqlite = url.get_backend_name() == "sqlite"
+    special = (
+        {"connect_args": {"timeout": BUSY_SECONDS}}
+        if sqlite
+        # A snapshot older than the lock would show an old head.
+        else {
+            "connect_args": {"client_encoding": "utf8"},
+            "isolation_level": "READ COMMITTED",
+            "pool_pre_ping": True,
+        }
+    )
     try:
-        engine = sa.create_engine(
-            url,
-            pool_pre_ping=not sqlite,
-            connect_args={"timeout": BUSY_SECONDS} if sqlite else {"client_encoding": "utf8"},
-        )
+        engine = sa.create_engine(url, max_overflow=-1, **special)
     except (ImportError, NoSuchModuleError) as error:
         raise LedgerError(
             f"no driver for '{url.drivername}' is installed",

@@ -71,7 +71,8 @@ class StageFinished(Payload):
     @property
     def key(self) -> str:
         """Once per stage and launch: a retry within a launch writes one more only if it differs."""
-        return f"stage:{self.stage}:{self.launch}:{self.inputs}:{self.status}"
+        result = digest([self.output, self.reason and self.reason.model_dump(mode="json")])
+        return f"stage:{self.stage}:{self.launch}:{self.inputs}:{self.status}:{result}"
 
 
 class AssumptionRecorded(Payload):

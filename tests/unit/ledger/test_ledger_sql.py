@@ -311,3 +311,24 @@ def test_another_sqlite_database_is_not_taken_for_a_ledger_and_keeps_its_tables(
         SqlLedger(f"sqlite:///{path}")
     with sqlite3.connect(path) as connection:
         assert connection.execute("SELECT mine FROM events").fetchall() == [("kept",)]
+
+
+def test_a_stage_that_ends_differently_within_a_launch_is_written_again(ledger):
+    first = ledger.append("forests", stage("parse", "l1", content="x"), actor=ACTOR)
+    slower = stage("parse", "l1", content="x").model_copy(update={"seconds": 9.0})
+    assert ledger.append("forests", slower, actor=ACTOR) == first
+    assert ledger.append("forests", stage("parse", "l1", content="y"), actor=ACTOR).seq == 2
+
+
+def test_more_threads_than_a_pool_has_connections_can_use_one_ledger(ledger):
+    def work(writer: int) -> None:
+        for number in range(3):
+            ledger.append("forests", warning(f"{writer}:{number}"), actor=ACTOR)
+
+    threads = [threading.Thread(target=work, args=(writer,)) for writer in range(30)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(list(ledger.events("forests"))) == 90
+    assert verify_chain("forests", ledger.stored("forests")) == ()
