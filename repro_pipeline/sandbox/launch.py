@@ -180,7 +180,7 @@ def _follow(
 def _outcome(report: dict, job: Job) -> RunOutcome:
     if "error" in report:
         said = report["error"]
-        raise SandboxUnavailable(f"the run could not be started: {said}.", hint=mending(said))
+        raise SandboxUnavailable(f"the run could not be supervised: {said}.", hint=mending(said))
     ended, code = report["ended"], report["exit_code"]
     if not report["stood"] and not ended:
         said = _last_line(job.log)

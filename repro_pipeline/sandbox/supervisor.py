@@ -92,7 +92,8 @@ def _start(job: dict, user: int | None) -> Run:
         try:
             failed_in = fcntl.fcntl(failed_in, fcntl.F_DUPFD_CLOEXEC, 200)
             os.close(go)
-            os.read(go_out, 1)
+            if os.read(go_out, 1) != b"g":  # the supervisor gave up, or is gone
+                os._exit(1)
             become(job, user, output_in, status_in, block_out)
         except BaseException as error:
             os.write(failed_in, str(error).encode()[:4000])

@@ -100,7 +100,7 @@ def test_root_without_the_right_to_mount_is_told_so(folder: Path):
     """As in a container without privileges."""
     rights = ("setpriv", "--bounding-set=-sys_admin", "--inh-caps=-all")
     said = drive(folder, *rights, command=("/bin/true",))
-    assert said.startswith("SandboxUnavailable: the run could not be started: unshare"), said
+    assert said.startswith("SandboxUnavailable: the run could not be supervised: unshare"), said
     assert "root" in said
 
 
