@@ -101,7 +101,8 @@ def make_group(pid: int, *, memory: int, processes: int, cpus: float | None) -> 
 def sweep() -> None:
     """Remove the groups of supervisors that were killed, with all that is in them.
 
-    Such a group is named after a process that has ended, and nobody holds its lock.
+    A group is named after its supervisor, who also holds its lock: in a container that shares our
+    groups the same number may name another process.
     """
     for parent in {*_own_v1().values(), *filter(None, [_delegated()])}:
         for folder in parent.glob(f"{PREFIX}*"):
@@ -113,7 +114,7 @@ def sweep() -> None:
 
 def _scope(pid: int, *, memory: int, processes: int, cpus: float | None) -> Group | None:
     """A scope of systemd. Its manager removes it when it is empty."""
-    name = f"{PREFIX}{pid}.scope"
+    name = f"{PREFIX}{os.getpid()}.scope"
     properties = [
         *("PIDs", "au", "1", str(pid)),
         *("MemoryMax", "t", str(memory)),
@@ -171,7 +172,7 @@ def _beside(pid: int, *, memory: int, processes: int, cpus: float | None) -> Gro
     parent = _delegated()
     if parent is None:
         return None
-    folder = parent / f"{PREFIX}{pid}"
+    folder = parent / f"{PREFIX}{os.getpid()}"
     values = {
         "memory.max": memory,
         "memory.swap.max": 0,
@@ -202,7 +203,7 @@ def _below(pid: int, *, memory: int, processes: int, cpus: float | None) -> Grou
     for controller, parent in _own_v1().items():
         if controller not in values:
             continue
-        folder = parent / f"{PREFIX}{pid}"
+        folder = parent / f"{PREFIX}{os.getpid()}"
         try:
             if folder not in group.folders.values():
                 group.locks.append(_create(folder))

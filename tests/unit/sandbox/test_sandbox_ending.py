@@ -114,43 +114,39 @@ def test_a_sandbox_ends_when_caller_and_supervisor_are_killed(tmp_path: Path, wo
     wait_until(lambda: processes(word) == [])
 
 
-@pytest.fixture
-def group(word: str):
-    """A control group like those of runs, the process it is named after, and another in it."""
-    sleepers = [subprocess.Popen(["/bin/sleep", word]) for _ in range(2)]
-    made = cgroup.make_group(sleepers[0].pid, memory=1 << 28, processes=10, cpus=None)
-    for folder in made.folders.values():
-        (folder / "cgroup.procs").write_text(str(sleepers[1].pid))
-    yield sleepers, made
-    for sleeper in sleepers:
-        sleeper.kill()
-        sleeper.wait()
-    made.remove()
+SUPERVISOR = """
+import subprocess, sys, time
+from repro_pipeline.sandbox import cgroup
+
+sleeper = subprocess.Popen(["/bin/sleep", sys.argv[1]])
+group = cgroup.make_group(sleeper.pid, memory=1 << 28, processes=10, cpus=None)
+print(*{str(folder) for folder in group.folders.values()}, flush=True)
+assert not group.folders or (group.members() == {sleeper.pid} and group.holds("memory"))
+assert not group.folders or (group.memory_bytes() < 1 << 28 and not group.out_of_memory())
+time.sleep(600)
+"""
 
 
-def test_what_a_killed_supervisor_left_is_swept(group):
-    (named, other), made = group
-    if not made.folders:
-        pytest.skip("no control group can be made here")
-    cgroup.sweep()
-    assert named.poll() is other.poll() is None
-    named.kill()
-    named.wait()
-    cgroup.sweep()
-    assert other.poll() is None, "the supervisor lives: its lock is held"
-    for lock in made.locks:
-        os.close(lock)
-    made.locks.clear()
-    cgroup.sweep()
-    assert other.wait(10) == -signal.SIGKILL
-    assert not any(folder.exists() for folder in made.folders.values())
-
-
-def test_a_group_knows_its_members(group):
-    sleepers, made = group
-    if not made.folders:
-        pytest.skip("no control group can be made here")
-    assert made.members() == {sleeper.pid for sleeper in sleepers}
-    assert made.holds("memory") and made.holds("pids")
-    assert made.memory_bytes() < 1 << 28
-    assert not made.out_of_memory()
+def test_what_a_killed_supervisor_left_is_swept(word: str):
+    supervisor = subprocess.Popen(
+        [sys.executable, "-c", SUPERVISOR, word],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
+    )
+    groups = [Path(folder) for folder in supervisor.stdout.readline().split()]
+    (sleeper,) = processes(word)
+    try:
+        cgroup.sweep()
+        assert processes(word) == [sleeper], "its supervisor lives"
+        supervisor.kill()
+        supervisor.wait()
+        if not groups:
+            pytest.skip("no control group can be made here")
+        cgroup.sweep()
+        wait_until(lambda: processes(word) == [])
+        assert not any(group.exists() for group in groups)
+    finally:
+        supervisor.kill()
+        for pid in processes(word):
+            os.kill(pid, signal.SIGKILL)

@@ -118,5 +118,7 @@ def test_a_closed_setting_gives_the_command_that_opens_it(
 
 def test_a_container_is_named_as_the_cause(tmp_path: Path):
     (tmp_path / ".dockerenv").touch()
-    assert "--security-opt seccomp=unconfined" in mending("unshare: Operation not permitted", tmp_path)
+    assert "--security-opt seccomp=unconfined" in mending(
+        "unshare: Operation not permitted", tmp_path
+    )
     assert mending("no space left on device", tmp_path) == ""
