@@ -8,6 +8,9 @@ from repro_pipeline.paper.latex.tokens import Token
 
 Tokens = Sequence[Token]
 
+LONGEST_OPTION = 3000
+"""A bracket that does not close within so many tokens is a bracket, not an option."""
+
 
 def words(text: str) -> frozenset[str]:
     """The words of a text, as a set."""
@@ -49,7 +52,7 @@ def option(tokens: Tokens, at: int, brackets: str = "[]") -> tuple[Tokens | None
     if start >= len(tokens) or tokens[start].text != brackets[0]:
         return None, at
     depth = 0
-    for place in range(start + 1, len(tokens)):
+    for place in range(start + 1, min(start + LONGEST_OPTION, len(tokens))):
         token = tokens[place]
         if token.text == brackets[1] and depth == 0 and token.kind == "char":
             return tokens[start + 1 : place], place + 1

@@ -59,7 +59,7 @@ def expand(tree: Tree) -> Expanded:
     leaves the tree, and an argument that does not end.
     """
     expander = Expander(tree)
-    for name in tree.files:
+    for name in tree.names:
         if name.endswith(".sty") and not _PUBLISHERS.search(name):
             expander.harvest(name)
     expander.include(tree.main, None)
@@ -199,7 +199,7 @@ class Expander:
             raise PaperError(
                 f"\\{caller.text} expands without end.",
                 where=where(caller),
-                hint="A macro of the paper calls itself.",
+                hint="A macro of the paper calls itself, or grows with each call.",
             )
         if macro.alias is not None:
             alias = caller._replace(text=macro.alias)
@@ -274,11 +274,11 @@ class Expander:
             )
         if len(self.frames) > DEEPEST:
             raise PaperError("files are included too deeply.", where=where(caller or Token))
-        self.push(tokenise(self.tree.text(found), self.tree.place(found)), found)
+        self.push(tokenise(self.tree.text(found), found), found)
 
     def harvest(self, name: str) -> None:
         """Takes the plain macros of a style file that comes with the paper."""
-        tokens = tokenise(self.tree.text(name), self.tree.place(name), at_is_letter=True)
+        tokens = tokenise(self.tree.text(name), name, at_is_letter=True)
         other = Expander(self.tree)
         for place, token in enumerate(tokens):
             if token.kind == "command" and token.text in HARVESTED:

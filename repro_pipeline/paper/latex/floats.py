@@ -101,6 +101,9 @@ class _Walk:
         if name in TABULARS:
             end, whole = environment_end(tokens, start, name)
             body = tokens[start:end]
+            if whole and is_layout(body):
+                self.read(body, group, sub)
+                return argument(tokens, end + 1)[1]
             self.tabulars.append(
                 (TabularTokens(name, body, tokens[at], whole), group, sub, len(self.captions))
             )
@@ -213,6 +216,28 @@ def read_float(tokens: Tokens, kind: str, counters: Counters, *, is_float: bool)
         if caption.kind == "figure"
     )
     return FloatParts(tuple(tables), figures, labels, tuple(walk.notes))
+
+
+def is_layout(body: Tokens) -> bool:
+    """Whether a tabular only sets others side by side: all but captions stands inside of those."""
+    inner = outer = 0
+    at = 0
+    while at < len(body):
+        token = body[at]
+        name = environment_name(body, at) if token.text == "begin" else None
+        if token.kind == "command" and token.text in {"caption", "captionof"}:
+            after = star(body, at + 1)
+            after = argument(body, after)[1] if token.text == "captionof" else after
+            at = argument(body, option(body, after)[1])[1]
+        elif name in TABULARS:
+            end, _ = environment_end(body, argument(body, at + 1)[1], name)
+            if any(token.kind == "&" for token in body[at:end]):
+                inner += end - at
+            at = argument(body, end + 1)[1]
+        else:
+            outer += token.kind == "char" and token.text.isalnum()
+            at += 1
+    return inner > 4 * outer
 
 
 def find_tabulars(tokens: Tokens) -> list[TabularTokens]:

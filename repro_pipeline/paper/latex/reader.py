@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from repro_pipeline.errors import PaperError
 from repro_pipeline.paper.citations import mark, print_marks, resolve_marks
-from repro_pipeline.paper.latex.arguments import Tokens, argument, option
+from repro_pipeline.paper.latex.arguments import Tokens, argument
 from repro_pipeline.paper.latex.bibliography import read_bbl, read_bib, read_items
 from repro_pipeline.paper.latex.expand import Expanded, expand
-from repro_pipeline.paper.latex.floats import TabularTokens, find_tabulars
 from repro_pipeline.paper.latex.structure import SectionTokens, Structure, TableTokens, part
-from repro_pipeline.paper.latex.tabular import nested_tabulars, read_tabular
+from repro_pipeline.paper.latex.tabular import read_tabular
 from repro_pipeline.paper.latex.text import Printer, undefined_commands
 from repro_pipeline.paper.latex.tokens import Token
-from repro_pipeline.paper.latex.tree import Tree, decode, open_tree
+from repro_pipeline.paper.latex.tree import Tree, open_tree
 from repro_pipeline.paper.model import (
     Caption,
     Paper,
@@ -60,7 +60,7 @@ def read_tree(tree: Tree, name: str) -> Paper:
     tables = _tables(structure, expanded, inline)
     sections = tuple(section for section in sections if section.title or section.text)
     if not sections and not tables and not abstract:
-        raise PaperError("holds no text.", where=tree.place(tree.main))
+        raise PaperError("holds no text.", where=tree.main)
     return Paper(
         source=Source(file=name, format=SourceFormat.LATEX, sha256=tree.sha256, reader=READER),
         title=_title(structure, inline),
@@ -131,17 +131,16 @@ def _section(section: SectionTokens, printer: Printer, show) -> Section:
 def _tables(structure: Structure, expanded: Expanded, printer: Printer) -> tuple[Table, ...]:
     tables: list[Table] = []
     for table in structure.tables:
-        for tabular in _unwrapped(table.tabular):
-            read = _table(len(tables) + 1, table, tabular, expanded, printer)
-            if any(cell.text for row in read.grid for cell in row):
-                tables.append(read)
+        read = _table(len(tables) + 1, table, expanded, printer)
+        if any(cell.text for row in read.grid for cell in row):
+            tables.append(read)
     return tuple(tables)
 
 
-def _table(
-    index: int, table: TableTokens, tabular: TabularTokens, expanded: Expanded, printer: Printer
-) -> Table:
-    rows = read_tabular(tabular.name, tabular.body, printer, expanded.column_types)
+def _table(index: int, table: TableTokens, expanded: Expanded, printer: Printer) -> Table:
+    tabular = table.tabular
+    cells = replace(printer, shows_undefined=True)
+    rows = read_tabular(tabular.name, tabular.body, cells, expanded.column_types)
     caption = " ".join(printer.print(tokens).text for tokens in (*table.captions, *table.notes))
     about = About(
         number=table.number,
@@ -157,21 +156,6 @@ def _table(
     return make_table(
         index, rows.rows, about, rules=rows.rules, confidence=confidence, doubts=doubts
     )
-
-
-def _unwrapped(tabular: TabularTokens) -> list[TabularTokens]:
-    """The tables inside of a tabular that only sets them side by side, else the tabular itself."""
-    _, start = option(tabular.body, 0)
-    start = argument(tabular.body, start)[1]
-    content = tabular.body[start:]
-    if not nested_tabulars(content):
-        return [tabular]
-    inner = [
-        found for found in find_tabulars(content) if any(token.kind == "&" for token in found.body)
-    ]
-    covered = sum(len(found.body) for found in inner)
-    letters = sum(token.kind == "char" for token in content)
-    return inner if inner and covered * 4 > len(content) * 3 and letters else [tabular]
 
 
 # References
@@ -192,17 +176,17 @@ def _references(tree: Tree, structure: Structure) -> list[Reference]:
 
 def _from_bbl(tree: Tree) -> list[Reference]:
     stem = str(PurePosixPath(tree.main).with_suffix(".bbl"))
-    names = [name for name in tree.files if name.endswith(".bbl")]
-    chosen = stem if stem in tree.files else names[0] if len(names) == 1 else None
-    return read_bbl(tree.text(chosen), tree.place(chosen)) if chosen else []
+    names = [name for name in tree.names if name.endswith(".bbl")]
+    chosen = stem if stem in names else names[0] if len(names) == 1 else None
+    return read_bbl(tree.text(chosen), chosen) if chosen else []
 
 
 def _from_bib(tree: Tree, structure: Structure) -> dict[str, Reference]:
     embedded = {
         name: text
-        for file in tree.files
+        for file in tree.read
         if file.endswith(".tex")
-        for name, text in _EMBEDDED.findall(decode(tree.files[file]))
+        for name, text in _EMBEDDED.findall(tree.text(file))
     }
     entries: dict[str, Reference] = {}
     for name in structure.bib_files:
@@ -214,7 +198,7 @@ def _from_bib(tree: Tree, structure: Structure) -> dict[str, Reference]:
         text = tree.text(found) if found else embedded.get(plain_name, "")
         entries = {**read_bib(text, plain_name), **entries}
     if not entries:
-        for file in sorted(name for name in tree.files if name.endswith(".bib")):
+        for file in sorted(name for name in tree.names if name.endswith(".bib")):
             entries = {**read_bib(tree.text(file), file), **entries}
     return entries
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from repro_pipeline.paper.latex.arguments import (
     Tokens,
     argument,
-    environment_name,
     is_balanced,
     option,
     plain,
@@ -82,15 +81,6 @@ def read_tabular(
         lines.doubts.append(f"A row has more cells than the {len(columns)} columns set up.")
     joined = _join_columns(lines.rows, columns, printer)
     return _settle(joined, lines.rules, lines.doubts)
-
-
-def nested_tabulars(body: Tokens) -> bool:
-    """Whether another tabular begins inside of these tokens."""
-    return any(
-        environment_name(body, at) in TABULARS
-        for at in range(len(body))
-        if body[at].kind == "command" and body[at].text == "begin"
-    )
 
 
 # The specification of columns

@@ -60,6 +60,8 @@ class Printer:
     """The text for the keys of a citation."""
     footnotes: bool = False
     """Whether footnotes are printed, in parentheses; in tables and titles they are left out."""
+    shows_undefined: bool = False
+    """Whether an undefined command is printed as it is written: `\\m0.24` is no number."""
 
     def print(self, tokens: Tokens) -> Printed:
         """Tokens as printed text on one line. Raises PaperError for groups nested too deeply."""
@@ -197,7 +199,9 @@ class _Pieces:
         given, after = option(tokens, at + 1)
         if given is None or after >= len(tokens) or tokens[after].kind != "{":
             after = at + 1
-        if style.math and tokens[at].text.isalpha() and not _opens(tokens, after):
+        if self.printer.shows_undefined and _is_undefined(tokens, at):
+            self.add(f"\\{tokens[at].text} ", style)
+        elif style.math and tokens[at].text.isalpha() and not _opens(tokens, after):
             self.add(tokens[at].text, style)
         while _opens(tokens, after):
             end = group_end(tokens, after)
@@ -222,17 +226,19 @@ def undefined_commands(tokens: Tokens) -> tuple[str, ...]:
 
     A command with one argument is taken to set it in some colour or face.
     """
-    found: dict[str, None] = {}
-    for at, token in enumerate(tokens):
-        if token.kind == "command" and not _is_known(token.text):
-            _, after = option(tokens, at + 1)
-            groups = 0
-            while _opens(tokens, after):
-                after = group_end(tokens, after) + 1
-                groups += 1
-            if groups != 1:
-                found[token.text] = None
-    return tuple(found)
+    found = (token.text for at, token in enumerate(tokens) if _is_undefined(tokens, at))
+    return tuple(dict.fromkeys(found))
+
+
+def _is_undefined(tokens: Tokens, at: int) -> bool:
+    if tokens[at].kind != "command" or _is_known(tokens[at].text):
+        return False
+    _, after = option(tokens, at + 1)
+    groups = 0
+    while _opens(tokens, after):
+        after = group_end(tokens, after) + 1
+        groups += 1
+    return groups != 1
 
 
 def _is_known(name: str) -> bool:

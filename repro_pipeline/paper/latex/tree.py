@@ -10,7 +10,7 @@ import re
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from repro_pipeline.errors import PaperError
@@ -27,13 +27,19 @@ _INPUT = re.compile(r"\\(?:input|include|subfile)\s*\{?\s*([^\s{}\\]+)")
 
 @dataclass(frozen=True)
 class Tree:
-    """The files of a source by name relative to its root, and the root's name in messages."""
+    """A source: which of its files can be read, and what was read so far.
+
+    `names` are the files that were listed; `load` gives a file's bytes, or None if there is none
+    of that name inside of the tree.
+    """
 
     name: str
-    files: dict[str, bytes]
     main: str
+    names: tuple[str, ...]
+    load: Callable[[str], bytes | None]
     others: tuple[str, ...] = ()
     """Further files that could be the main one."""
+    read: dict[str, bytes] = field(default_factory=dict)
 
     def find(self, name: str, suffixes: Iterable[str] = ("", ".tex", ".ltx")) -> str | None:
         """The file that an `\\input` of this name reads; None if the tree has none.
@@ -52,39 +58,49 @@ class Tree:
         if not candidates:
             raise PaperError(f"'{name}' leads out of the paper's folder.")
         ends = [plain + end for plain in candidates for end in suffixes]
-        return next((end for end in ends if end in self.files), None)
+        return next((end for end in ends if self._get(end) is not None), None)
 
     def text(self, name: str) -> str:
-        """A file's text; UTF-8, else Latin-1."""
-        return decode(self.files[name])
-
-    def place(self, name: str) -> str:
-        """How a file is named in provenance and messages."""
-        return name
+        """A file's text, in UTF-8, else Latin-1. Raises PaperError for a file that is missing."""
+        data = self._get(name)
+        if data is None:
+            raise PaperError("is missing.", where=name)
+        return decode(data)
 
     @property
     def sha256(self) -> str:
-        """Of all names and contents."""
+        """Of the names and contents of all files that were read."""
         total = hashlib.sha256()
-        for name in sorted(self.files):
-            total.update(f"{name}\0{hashlib.sha256(self.files[name]).hexdigest()}\0".encode())
+        for name in sorted(self.read):
+            total.update(f"{name}\0{hashlib.sha256(self.read[name]).hexdigest()}\0".encode())
         return total.hexdigest()
+
+    def _get(self, name: str) -> bytes | None:
+        if name not in self.read:
+            data = self.load(name)
+            if data is None:
+                return None
+            if len(data) > LARGEST_FILE or sum(map(len, self.read.values())) > MOST_TEXT:
+                raise PaperError("is too large to read.", where=name)
+            self.read[name] = data
+        return self.read[name]
 
 
 def open_tree(path: Path) -> Tree:
     """The tree of a .tex file (with its folder), a folder, a .tar.gz, .tgz, .tar, .gz or .zip.
 
-    Links, absolute names and names with `..` in an archive are refused, as are sizes beyond
-    `LARGEST_FILE`, `MOST_TEXT`, `MOST_FILES`. Raises PaperError.
+    Files are read when they are asked for. Links, absolute names and names with `..` in an archive
+    are refused, as are sizes beyond `LARGEST_FILE`, `MOST_TEXT`, `MOST_FILES`. Raises PaperError.
     """
     if path.is_dir():
-        return _with_main(path.name, _read_folder(path), path)
+        return _with_main(path.name, _names_in(path, deep=True), _from_folder(path), path)
     if not path.is_file():
         raise PaperError("there is no such file.", where=str(path))
     if path.suffix.lower() in {".tex", ".ltx", ".latex"}:
-        files = _read_folder(path.parent, beside=path)
-        return Tree(path.parent.name, files, path.name)
-    return _with_main(path.name, _read_archive(path), path)
+        names = _names_in(path.parent, deep=False)
+        return Tree(path.parent.name, path.name, names, _from_folder(path.parent))
+    files = _read_archive(path)
+    return _with_main(path.name, tuple(sorted(files)), files.get, path)
 
 
 def decode(data: bytes) -> str:
@@ -129,32 +145,41 @@ def _collect(named: Iterable[tuple[str, Callable[[], bytes]]], path: Path) -> di
     return files
 
 
-_NOT_SOURCE = {"code", "data", "references", "node_modules", ".git"}
-"""Folders of a bundle beside `paper.tex` that are no part of the paper."""
-
-
-def _read_folder(folder: Path, beside: Path | None = None) -> dict[str, bytes]:
+def _names_in(folder: Path, *, deep: bool) -> tuple[str, ...]:
+    """The text files in a folder; `deep` goes into its folders. Links that leave it do not count."""
+    found: list[str] = []
+    waiting = [folder]
     root = folder.resolve()
-    skip = _NOT_SOURCE if beside else {".git"}
-
-    def walk(where: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
-        for entry in sorted(where.iterdir()):
-            if entry.is_symlink() and not entry.resolve().is_relative_to(root):
-                continue
-            if entry.is_dir() and not entry.is_symlink() and entry.name not in skip:
-                yield from walk(entry)
-            elif entry.is_file():
-                yield entry.relative_to(folder).as_posix(), lambda entry=entry: _head(entry)
-
     try:
-        return _collect(walk(folder), folder)
+        while waiting:
+            for entry in sorted(waiting.pop().iterdir()):
+                name = entry.relative_to(folder).as_posix()
+                if deep and entry.is_dir() and not entry.is_symlink() and entry.name != ".git":
+                    waiting.append(entry)
+                elif _keep(name) and entry.is_file() and entry.resolve().is_relative_to(root):
+                    found.append(name)
+            if len(found) > MOST_FILES:
+                raise PaperError(f"more than {MOST_FILES} files.", where=str(folder))
     except OSError as error:
         raise PaperError(f"cannot be read ({error.strerror}).", where=str(folder)) from None
+    return tuple(sorted(found))
 
 
-def _head(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(LARGEST_FILE + 1)
+def _from_folder(folder: Path) -> Callable[[str], bytes | None]:
+    """Reads a file of a folder; a link that leaves the folder counts as missing."""
+    root = folder.resolve()
+
+    def load(name: str) -> bytes | None:
+        try:
+            path = (root / name).resolve()
+            if not path.is_relative_to(root) or not path.is_file():
+                return None
+            with path.open("rb") as file:
+                return file.read(LARGEST_FILE + 1)
+        except (OSError, ValueError):
+            return None
+
+    return load
 
 
 def _read_archive(path: Path) -> dict[str, bytes]:
@@ -210,15 +235,23 @@ def _safe(name: str, path: Path) -> str:
     return "/".join(parts)
 
 
-def _with_main(name: str, files: dict[str, bytes], path: Path) -> Tree:
+def _with_main(
+    name: str, names: tuple[str, ...], load: Callable[[str], bytes | None], path: Path
+) -> Tree:
     """The tree with its main file: what the arXiv manifest names, else the likeliest document."""
-    sources = [file for file in files if PurePosixPath(file).suffix.lower() in {".tex", ".ltx"}]
-    sources = sources or [file for file in files if b"\\documentclass" in files[file]]
+    tree = Tree(name, "", names, load)
+    sources = [file for file in names if PurePosixPath(file).suffix.lower() in {".tex", ".ltx"}]
+    sources = sources or [
+        file
+        for file in names
+        if not PurePosixPath(file).suffix and "documentclass" in tree.text(file)
+    ]
     if not sources:
         raise PaperError("holds no LaTeX file.", where=str(path))
-    if named := _manifest(files):
-        return Tree(name, files, named)
-    texts = {file: without_comments(decode(files[file])) for file in sources}
+    named = _manifest(tree) if "00README.json" in names else None
+    if named:
+        return Tree(name, named, names, load)
+    texts = {file: without_comments(tree.text(file)) for file in sources}
     whole = [file for file in sources if re.search(r"\\documentclass|\\documentstyle", texts[file])]
     included = {
         f"{target.removesuffix('.tex')}.tex"
@@ -241,14 +274,14 @@ def _with_main(name: str, files: dict[str, bytes], path: Path) -> Tree:
         )
 
     ranked = sorted(whole or sources, key=likelihood, reverse=True)
-    return Tree(name, files, ranked[0], tuple(ranked[1:]) if whole else ())
+    return Tree(name, ranked[0], names, load, tuple(ranked[1:]) if whole else ())
 
 
-def _manifest(files: dict[str, bytes]) -> str | None:
+def _manifest(tree: Tree) -> str | None:
     """The top-level file that arXiv's `00README.json` names."""
     try:
-        listed = json.loads(decode(files.get("00README.json", b"{}"))).get("sources", [])
+        listed = json.loads(tree.text("00README.json")).get("sources", [])
         names = [item["filename"] for item in listed if item.get("usage") == "toplevel"]
     except (ValueError, AttributeError, KeyError, TypeError):
         return None
-    return next((name for name in names if name in files), None)
+    return next((name for name in names if name in tree.names), None)

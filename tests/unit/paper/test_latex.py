@@ -276,6 +276,22 @@ def test_two_captions_in_one_float(tmp_path):
     ]
 
 
+def test_a_tabular_that_only_sets_tables_side_by_side(tmp_path):
+    box = r"\captionof{table}{%s} " + TABULAR
+    paper = read(
+        tmp_path,
+        r"\begin{table}\begin{tabular}{cc} "
+        + box % ("A long caption of the left one.", "1.5")
+        + " & "
+        + box % ("R", "2.5")
+        + r" \\ \end{tabular}\end{table}",
+    )
+    assert [(t.number, t.caption, t.grid[1][1].text) for t in paper.tables] == [
+        ("Table 1", "A long caption of the left one.", "1.5"),
+        ("Table 2", "R", "2.5"),
+    ]
+
+
 # Prose
 
 PROSE = r"""
@@ -415,6 +431,12 @@ def test_one_broken_table_is_doubted_and_the_others_are_read(tmp_path, broken):
 def test_arguments_of_an_unknown_command_make_no_number(tmp_path):
     found = table(tmp_path, r"\begin{tabular}{lc}M & n \\ A & \block{25}{6} \\\end{tabular}")
     assert found.grid[1][1].numbers == ()
+
+
+def test_what_an_undefined_command_prints_is_not_guessed(tmp_path):
+    found = table(tmp_path, r"\begin{tabular}{lc}M & n \\ A & \m0.24 \\\end{tabular}")
+    assert (found.grid[1][1].text, found.grid[1][1].numbers) == (r"\m 0.24", ())
+    assert found.confidence < 0.7
 
 
 def archive(kind: str, members: dict[str, str | None], path: Path) -> Path:
