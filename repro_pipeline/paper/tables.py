@@ -7,18 +7,29 @@ what only helps to name a row (section rows, group labels printed once) is added
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from repro_pipeline.errors import PaperError
 from repro_pipeline.paper.model import Cell, Provenance, Quantity, Table
+from repro_pipeline.paper.names import normalise
 from repro_pipeline.paper.numbers import (
     UncertaintyKind,
     column_uses_decimal_comma,
     parse_numbers,
     stated_uncertainty,
 )
+
+__all__ = [
+    "About",
+    "RawCell",
+    "build_grid",
+    "column_path",
+    "guess_headers",
+    "make_table",
+    "normalise",
+    "row_path",
+]
 
 Grid = tuple[tuple[Cell, ...], ...]
 
@@ -116,18 +127,6 @@ def guess_headers(
     else:
         rows, doubts = min(header_rows, len(grid)), ()
     return rows, _header_columns(grid, rows), doubts
-
-
-def normalise(text: str) -> str:
-    """A header in the form in which headers are compared.
-
-    Case, white space, kinds of dash and quote, LaTeX against Unicode, footnote marks and arrows at
-    the ends, and a final full stop or colon make no difference.
-    """
-    text = _COMMAND.sub(lambda command: _SYMBOLS.get(command[1], command[1]), text)
-    text = unicodedata.normalize("NFKC", text).casefold().translate(_ALIKE)
-    text = re.sub(r"[\s${}\\^_\u200b\u00ad]+", "", text)
-    return _ENDS.sub("", text) or text
 
 
 def row_path(table: Table, row: int) -> tuple[str, ...]:
@@ -395,47 +394,3 @@ def _plural(count: int, noun: str) -> str:
 def _some(numbers: Sequence[int]) -> str:
     shown = ", ".join(str(number) for number in sorted(set(numbers))[:5])
     return shown + (" …" if len(set(numbers)) > 5 else "")
-
-
-_COMMAND = re.compile(r"\\([A-Za-z]+|[%&#_$])\s?")
-_GREEK = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho
-    sigmaf sigma tau upsilon phi chi psi omega"""
-_SYMBOLS = {
-    **{name: chr(0x3B1 + place) for place, name in enumerate(_GREEK.split())},
-    **{name.capitalize(): chr(0x391 + place) for place, name in enumerate(_GREEK.split())},
-    "varepsilon": "ε",
-    "vartheta": "θ",
-    "varphi": "φ",
-    "pm": "±",
-    "times": "×",
-    "cdot": "·",
-    "to": "→",
-    "rightarrow": "→",
-    "uparrow": "↑",
-    "downarrow": "↓",
-    "leq": "≤",
-    "le": "≤",
-    "geq": "≥",
-    "ge": "≥",
-    "infty": "∞",
-    "ell": "l",
-    **dict.fromkeys(
-        ["mathbf", "mathrm", "mathit", "text", "textbf", "textit", "emph", "left", "right"], ""
-    ),
-}
-_ALIKE = str.maketrans(
-    {
-        **dict.fromkeys("‐‑‒–—―−﹣－", "-"),
-        **dict.fromkeys("‘’′`", "'"),
-        **dict.fromkeys("“”″", '"'),
-        **dict.fromkeys("∗⁎⋆★", "*"),
-        **dict.fromkeys("∙⋅•", "·"),
-        "×": "x",
-        "ϵ": "ε",
-        "ϑ": "θ",
-        "ϕ": "φ",
-        "ς": "σ",
-        "∆": "δ",
-    }
-)
-_ENDS = re.compile(r"^[*†‡§¶‖↑↓⇑⇓▲▼]+|[*†‡§¶‖↑↓⇑⇓▲▼.:]+$")

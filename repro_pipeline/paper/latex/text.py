@@ -18,6 +18,7 @@ from repro_pipeline.paper.latex.arguments import (
     skip_space,
     star,
 )
+from repro_pipeline.paper.latex.siunitx import printed_number
 from repro_pipeline.paper.latex.symbols import (
     ACCENTS,
     BOLD,
@@ -339,60 +340,10 @@ def _footnote(pieces: _Pieces, tokens: Tokens, at: int, name: str, style: _Style
 
 
 def _number(pieces: _Pieces, tokens: Tokens, at: int, name: str, style: _Style) -> int:
-    """siunitx: the number as it is written, then its unit."""
-    _, at = option(tokens, at)
-    first, end = argument(tokens, at)
-    if name in {"si", "unit"}:
-        pieces.add(_unit(first), style)
-        return end
-    parts = [first]
-    if name in {"numrange", "SIrange"}:
-        second, end = argument(tokens, end)
-        parts.append(second)
-    written = "–".join(re.sub(r"\s+", "", plain(part)) for part in parts)
-    written = re.sub(r"\\pm|\+-|\+/-", " ± ", written).replace(";", ", ")
-    written = re.sub(r"[eEdD]([+-]?\d+)$", r" × 10^{\1}", written)
-    pieces.add(written.lstrip() + ("°" if name == "ang" else ""), style)
-    if name in {"SI", "qty", "SIrange"}:
-        _, end = option(tokens, end)
-        unit, end = argument(tokens, end)
-        pieces.add(f" {_unit(unit)}", style)
+    text, end = printed_number(name, tokens, at)
+    pieces.add(text, style)
     return end
 
-
-def _unit(tokens: Tokens) -> str:
-    names = [token.text for token in tokens if token.kind == "command"]
-    if not names:
-        return plain(tokens)
-    return "".join(_UNITS.get(name, name) for name in names)
-
-
-_UNITS = {
-    "percent": "%",
-    "second": "s",
-    "milli": "m",
-    "micro": "µ",
-    "nano": "n",
-    "kilo": "k",
-    "mega": "M",
-    "giga": "G",
-    "tera": "T",
-    "metre": "m",
-    "meter": "m",
-    "gram": "g",
-    "byte": "B",
-    "hertz": "Hz",
-    "watt": "W",
-    "joule": "J",
-    "minute": "min",
-    "hour": "h",
-    "day": "d",
-    "degree": "°",
-    "celsius": "°C",
-    "per": "/",
-    "decibel": "dB",
-    "ms": "ms",
-}
 
 _FAMILIES: tuple[tuple[frozenset[str] | dict, Callable], ...] = (
     (BOLD, _bold),
