@@ -6,10 +6,9 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from repro_pipeline.paper.pdf.columns import Column, Piece, TableLine, is_numeric, overlap
+from repro_pipeline.paper.pdf.columns import Column, Piece, TableLine, home, is_numeric, overlap
 from repro_pipeline.paper.pdf.draft import Draft, DraftCell
 from repro_pipeline.paper.pdf.drawings import Rule
-from repro_pipeline.paper.pdf.headers import home
 
 _TOUCH = 0.5
 
@@ -41,7 +40,8 @@ def body_rows(
         rows = range(start, len(draft.ys))
         for line in floating:
             _between_rows(draft, line, found, rows)
-        _centre_labels(draft, rows)
+        for group in _groups(draft, rows):
+            _centre_labels(draft, group)
 
 
 def _anchors(band: Sequence[TableLine]) -> tuple[list[TableLine], list[TableLine]]:
@@ -128,7 +128,7 @@ def _ends_open(cell: DraftCell) -> bool:
 
 def _between_rows(draft: Draft, line: TableLine, found: Sequence[Column], band: range) -> None:
     """A line between rows: a label of both where both lack it, else a further line of a cell."""
-    near = [row for row in band if abs(draft.ys[row] - line.y) < 0.85 * line.size]
+    near = _near_rows(draft, line, band)
     for part, first, last in _line_cells(draft, line, found):
         free = [row for row in near if (row, first) not in draft.cells]
         if len(near) == 2 and len(free) == 2:
@@ -141,6 +141,28 @@ def _between_rows(draft: Draft, line: TableLine, found: Sequence[Column], band: 
             if any(is_numeric(word) for word in part.words):
                 draft.doubt(f"'{part.text}' stands between two rows.")
             draft.add((row, first), part.words, columns=last - first + 1)
+
+
+def _near_rows(draft: Draft, line: TableLine, band: range) -> list[int]:
+    """The two rows that a line stands between, or the one whose cell it is a part of."""
+    above = max((row for row in band if draft.ys[row] <= line.y), default=None)
+    below = min((row for row in band if draft.ys[row] > line.y), default=None)
+    if above is not None and below is not None:
+        share = (line.y - draft.ys[above]) / (draft.ys[below] - draft.ys[above])
+        if 0.4 < share < 0.6:
+            return [above, below]
+        return [above] if share <= 0.4 else [below]
+    return [row for row in (above, below) if row is not None]
+
+
+def _groups(draft: Draft, rows: range) -> list[range]:
+    """The runs of rows between rows that hold one cell alone."""
+    counts = [sum((row, column) in draft.cells for column in range(draft.width)) for row in rows]
+    breaks = [row for row, count in zip(rows, counts, strict=True) if count == 1]
+    if len(breaks) == len(rows):
+        return [rows]
+    edges = [rows.start - 1, *breaks, rows.stop]
+    return [range(low + 1, high) for low, high in itertools.pairwise(edges) if high - low > 1]
 
 
 def _centre_labels(draft: Draft, band: range) -> None:

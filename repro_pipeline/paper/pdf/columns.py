@@ -13,6 +13,8 @@ from repro_pipeline.paper.pdf.words import Word
 SURE_GAP = 0.52
 """A gap wider than this share of the font size parts two cells."""
 _NUMBER = re.compile(r"[-−–+<>~≈]?[$€£]?\.?\d")
+MISSING = re.compile(r"[-–—−]+|n\.?/?a\.?", re.IGNORECASE)
+"""What stands in a cell without a value."""
 _JOINS = re.compile(r"[±/×=<>≤≥~≈+]|\+/[-−]|->|→|\(|\[")
 
 
@@ -125,29 +127,69 @@ def body_columns(lines: Sequence[TableLine]) -> tuple[list[Column], list[TableLi
             found.append(run)
         else:
             found[-1] = Column(last.x0, run.x1)
-    cut = [
-        TableLine(
-            line.y,
-            line.size,
-            tuple(
-                part
-                for piece in line.pieces
-                for part in ([piece] if id(piece) in spread else _cut(piece, borders))
-            ),
-        )
-        if any(line is other for other in several) or _is_row(line.pieces[0], borders)
-        else line
-        for line in lines
-    ]
+    cut = []
+    for line in lines:
+        loose = not any(line is other for other in several)
+        parts: list[Piece] = []
+        for piece in line.pieces:
+            if loose or id(piece) in spread:
+                parts += _as_row(piece, found, alone=len(line.pieces) == 1)
+            else:
+                parts += _cut(piece, borders)
+        cut.append(TableLine(line.y, line.size, tuple(parts)))
+    found = [_widened(column, at, found, cut) for at, column in enumerate(found)]
     return found, cut
 
 
-def _is_row(piece: Piece, borders: Sequence[float]) -> bool:
-    """Whether a text alone in its line is a row whose cells stand close together."""
-    inside = [border for border in borders if piece.x0 < border < piece.x1]
-    parts = _cut(piece, borders)
-    numbers = sum(part.numeric for part in parts[1:])
-    return bool(inside) and len(parts) == len(inside) + 1 and 2 * numbers > len(parts) - 1
+def _as_row(piece: Piece, found: Sequence[Column], *, alone: bool) -> list[Piece]:
+    """A text over several columns in parts, if its parts are set as these columns' cells are.
+
+    A text alone in its line is a row only if most of its parts are numbers.
+    """
+    homes = [home(word, found) for word in piece.words]
+    groups = [
+        (at, Piece(tuple(word for word, _ in pairs)))
+        for at, pairs in itertools.groupby(
+            zip(piece.words, homes, strict=True), key=lambda pair: pair[1]
+        )
+    ]
+    fitting = all(_fits(part, found[at]) for at, part in groups)
+    numbers = sum(part.numeric for _, part in groups[1:])
+    is_row = len(groups) > 1 and fitting and (not alone or 2 * numbers >= len(groups) - 1)
+    return [part for _, part in groups] if is_row else [piece]
+
+
+def _fits(part: Piece, column: Column) -> bool:
+    """Whether a text is set to the left, the right or the middle of a column, or fills it."""
+    return (
+        abs(part.x0 - column.x0) < 1.2
+        or abs(part.x1 - column.x1) < 1.2
+        or abs(part.middle - column.middle) < 1.2
+    )
+
+
+def home(word: Word, found: Sequence[Column]) -> int:
+    """The column that a word shares most with, or is nearest to."""
+    return max(range(len(found)), key=lambda index: overlap(Piece((word,)), found[index]))
+
+
+def _widened(
+    column: Column, at: int, found: Sequence[Column], lines: Sequence[TableLine]
+) -> Column:
+    """The column with the room of the pieces that reach over its edges, but not to the next."""
+    low = found[at - 1].x1 if at else float("-inf")
+    high = found[at + 1].x0 if at + 1 < len(found) else float("inf")
+    inside = [
+        piece
+        for line in lines
+        if len(line.pieces) > 1
+        for piece in line.pieces
+        if low < piece.x0 and piece.x1 < high and overlap(piece, column) > 0
+    ]
+    return Column(
+        min([column.x0, *(piece.x0 for piece in inside)]),
+        max([column.x1, *(piece.x1 for piece in inside)]),
+    )
 
 
 def _runs(words: Sequence[Word]) -> list[Column]:
@@ -202,11 +244,11 @@ def _joins(left: Word, right: Word) -> bool:
 
 
 def _two_values(left: Word, right: Word) -> bool:
-    """Whether two neighbours are values of two cells: a number, and another plain number."""
-    if not is_numeric(right) or right.text.startswith("("):
+    """Whether two neighbours are values of two cells: a number or gap, and another of these."""
+    if not (is_numeric(right) or MISSING.fullmatch(right.text)) or right.text.startswith("("):
         return False
     thousands = re.fullmatch(r"\d{1,3}", left.text) and re.fullmatch(r"\d{3}", right.text)
-    ends = is_numeric(left) or left.text.endswith((")", "%"))
+    ends = is_numeric(left) or left.text.endswith((")", "%")) or MISSING.fullmatch(left.text)
     return bool(ends) and not thousands and not left.text.endswith(("/", ",", "("))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from repro_pipeline.paper.citations import link_citations
 from repro_pipeline.paper.model import (
     Caption,
     Paper,
@@ -83,7 +84,7 @@ def read_pdf(path: Path) -> Paper:
         sections=sections,
         tables=_tables(sheets, path.name, known),
         figures=tuple(Caption(number=figure.number, text=figure.text) for figure in figures),
-        references=cited,
+        references=link_citations(sections, cited),
         warnings=tuple(warnings),
     )
 

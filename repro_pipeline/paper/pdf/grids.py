@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from repro_pipeline.paper.pdf.bodies import body_rows
 from repro_pipeline.paper.pdf.columns import (
+    MISSING,
     Piece,
     TableLine,
     body_columns,
@@ -15,7 +16,7 @@ from repro_pipeline.paper.pdf.columns import (
 )
 from repro_pipeline.paper.pdf.draft import Draft, raw_rows, underlines
 from repro_pipeline.paper.pdf.drawings import Rule
-from repro_pipeline.paper.pdf.headers import head_rows, with_headers
+from repro_pipeline.paper.pdf.headers import head_rows, with_headers, with_parted_leaf
 from repro_pipeline.paper.pdf.lines import rows
 from repro_pipeline.paper.pdf.regions import Region
 from repro_pipeline.paper.pdf.words import Word
@@ -45,6 +46,7 @@ def read_grid(region: Region, file: str, known: frozenset[str]) -> Grid | None:
     head_end = _head_end(full, lines)
     own, body = body_columns([line for line in lines if line.y > head_end])
     head = [line for line in lines if line.y <= head_end]
+    head = with_parted_leaf(head, own)
     found = with_headers(own, head)
     if len(found) < 2:
         return None
@@ -72,12 +74,13 @@ def _sorted_rules(region: Region) -> tuple[list[Rule], list[Rule], list[Rule]]:
 
 
 def _is_underline(rule: Rule, words: Sequence[Word]) -> bool:
-    """Whether a rule is as wide as words close above it, and no wider."""
-    near = [word for word in words if underlines(rule, word)]
-    if not near:
+    """Whether a rule is as wide as one text close above it, and no wider."""
+    near = sorted((word for word in words if underlines(rule, word)), key=lambda word: word.x0)
+    if not near or any(
+        right.x0 - left.x1 > 0.6 * right.size for left, right in itertools.pairwise(near)
+    ):
         return False
-    x0, x1 = min(word.x0 for word in near), max(word.x1 for word in near)
-    return abs(x0 - rule.x0) < 1.5 and abs(x1 - rule.x1) < 1.5
+    return abs(near[0].x0 - rule.x0) < 1.5 and abs(near[-1].x1 - rule.x1) < 1.5
 
 
 def _is_full(rule: Rule, region: Region) -> bool:
@@ -127,13 +130,10 @@ def _head_end(full: Sequence[float], lines: Sequence[TableLine]) -> float:
     return _above_numbers(lines)
 
 
-_MISSING = re.compile(r"[-–—−]+|n\.?/?a\.?", re.IGNORECASE)
-
-
 def _is_data(line: TableLine) -> bool:
     """Whether a line cannot belong to a header: it holds values, or names a section."""
     return len(line.pieces) < 2 or any(
-        piece.numeric or _MISSING.fullmatch(piece.text) for piece in line.pieces[1:]
+        piece.numeric or MISSING.fullmatch(piece.text) for piece in line.pieces[1:]
     )
 
 

@@ -15,6 +15,10 @@ Span = tuple[int, int]
 
 _TOUCH = 0.5
 """Points that two things must share to stand over each other."""
+_ALIGNED = 1.5
+"""Points by which a header may miss the alignment of its column."""
+_MOST_WORDS = 14
+"""A longer text over columns is no row of headers."""
 _CENTRED = 2.0
 """Points by which a centred header may miss the middle of its columns."""
 
@@ -40,8 +44,6 @@ def head_rows(
         parts = [piece for line in group for piece in line.pieces]
         if not leaf:
             parts = [part for piece in parts for part in _cut_at_rules(piece, partial)]
-        if leaf:
-            parts = [part for piece in parts for part in _parted(piece, found)]
         below = groups[number + 1][0].y if not leaf else None
         fixed = [
             _boxed_span(part, parts, found, vertical)
@@ -130,26 +132,33 @@ def _reaches_over(piece: Piece, below: TableLine, found: Sequence[Column]) -> bo
     return bool(under) and not aligned
 
 
+def with_parted_leaf(head: Sequence[TableLine], found: Sequence[Column]) -> list[TableLine]:
+    """The header lines, with texts of the last cut where they stand over columns of their own."""
+    if not head:
+        return []
+    last = head[-1]
+    parts = tuple(part for piece in last.pieces for part in _parted(piece, found))
+    return [*head[:-1], TableLine(last.y, last.size, parts)]
+
+
 def _parted(piece: Piece, found: Sequence[Column]) -> list[Piece]:
-    """A piece of the last header line cut where its words stand over columns of their own."""
-    covered = [column for column in found if overlap(piece, column) > _TOUCH]
-    if len(covered) < 2 or len(piece.words) < 2:
+    """A text over several columns cut so that each part is set as its column's cells are."""
+    covered = [index for index, column in enumerate(found) if overlap(piece, column) > _TOUCH]
+    if not 2 <= len(covered) <= len(piece.words) <= _MOST_WORDS:
         return [piece]
-    homes = [home(word, found) for word in piece.words]
-    groups = [
-        (at, Piece(tuple(word for word, _ in pairs)))
-        for at, pairs in itertools.groupby(
-            zip(piece.words, homes, strict=True), key=lambda pair: pair[1]
-        )
-    ]
-    places = [at for at, _ in groups]
-    own = len(places) == len(set(places)) == len(covered) and all(
-        abs(part.middle - found[at].middle) < 0.5 * part.words[0].size
-        or abs(part.x0 - found[at].x0) < 1.5
-        or abs(part.x1 - found[at].x1) < 1.5
-        for at, part in groups
-    )
-    return [part for _, part in groups] if own else [piece]
+    best: tuple[float, list[Piece]] | None = None
+    for cuts in itertools.combinations(range(1, len(piece.words)), len(covered) - 1):
+        edges = [0, *cuts, len(piece.words)]
+        parts = [Piece(piece.words[low:high]) for low, high in itertools.pairwise(edges)]
+        misfits = [_misfit(part, found[at]) for part, at in zip(parts, covered, strict=True)]
+        if max(misfits) < _ALIGNED and (best is None or sum(misfits) < best[0]):
+            best = (sum(misfits), parts)
+    return best[1] if best else [piece]
+
+
+def _misfit(part: Piece, column: Column) -> float:
+    """How far, in points, a text is from being set left, right or centred in a column."""
+    return min(abs(part.x0 - column.x0), abs(part.x1 - column.x1), abs(part.middle - column.middle))
 
 
 def _cut_at_rules(piece: Piece, partial: Sequence[Rule]) -> list[Piece]:
@@ -173,11 +182,6 @@ def _cut_at_rules(piece: Piece, partial: Sequence[Rule]) -> list[Piece]:
             parts.append([])
         parts[-1].append(right)
     return [Piece(tuple(words)) for words in parts]
-
-
-def home(word: Word, found: Sequence[Column]) -> int:
-    """The column that a word shares most with, or is nearest to."""
-    return max(range(len(found)), key=lambda index: overlap(Piece((word,)), found[index]))
 
 
 # Spans

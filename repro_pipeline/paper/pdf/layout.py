@@ -28,17 +28,22 @@ def without_running_heads(pages: Sequence[Frame]) -> tuple[list[Frame], tuple[st
     """The frames without heads, feet, page numbers and margin stamps; and the texts taken away."""
     margins = [_margin_lines(frame) for frame in pages]
     seen = Counter(
-        key for found in margins for key in {_running_key(line, frame) for line, frame in found}
+        key
+        for frame, found in zip(pages, margins, strict=True)
+        for key in {_running_key(line, frame) for line in found}
     )
     often = 2 if len(pages) < 5 else 3
     ruled = Counter(key for frame in pages for key in {_rule_key(rule) for rule in frame.rules})
     kept, texts = [], []
     for frame, found in zip(pages, margins, strict=True):
-        dropped = [line for line, _ in found if seen[_running_key(line, frame)] >= often]
-        dropped += [
-            line for line, _ in found if line not in dropped and _is_page_number(line, frame)
+        imprint = _imprint(found, frame)
+        dropped = [
+            line
+            for line in found
+            if (seen[_running_key(line, frame)] >= often and re.search(r"[^\W\d_]{3}", line.text))
+            or _is_page_number(line, frame)
+            or line in imprint
         ]
-        dropped += [line for line in _imprint(found, frame) if line not in dropped]
         texts += [line.text for line in dropped]
         gone = {id(word) for line in dropped for word in line.words}
         rules = tuple(
@@ -51,11 +56,21 @@ def without_running_heads(pages: Sequence[Frame]) -> tuple[list[Frame], tuple[st
     return kept, tuple(texts)
 
 
-def _margin_lines(frame: Frame) -> list[tuple[Line, Frame]]:
-    upright = [word for word in frame.words if word.upright]
+def _margin_lines(frame: Frame) -> list[Line]:
+    """The lines in the upper and lower margin; not those below a rule at the top, a table's head."""
     band = 0.085 * frame.height
-    edge = [word for word in upright if word.y < band or word.y > frame.height - band]
-    return [(line, frame) for line in lines(edge, gap=2.0)]
+    edge = [word for word in _upright(frame) if not band < word.y < frame.height - band]
+    return [
+        line
+        for line in lines(edge, gap=2.0)
+        if not any(
+            rule.horizontal
+            and 0 < line.y - rule.y0 < 2 * line.size
+            and rule.x0 - 3 < line.x0 < rule.x1
+            and line.y < frame.height / 2
+            for rule in frame.rules
+        )
+    ]
 
 
 def _running_key(line: Line, frame: Frame) -> tuple[str, int]:
@@ -89,12 +104,12 @@ _IMPRINT = re.compile(
 )
 
 
-def _imprint(found: Sequence[tuple[Line, Frame]], frame: Frame) -> list[Line]:
+def _imprint(found: Sequence[Line], frame: Frame) -> list[Line]:
     """The first page's notes of where the paper appeared, and what stands below them."""
     if frame.page.number != 1:
         return []
-    low = [line for line, _ in found if line.y > frame.height / 2]
-    notes = [line for line, _ in found if _IMPRINT.search(line.text) and "@" not in line.text]
+    low = [line for line in found if line.y > frame.height / 2]
+    notes = [line for line in found if _IMPRINT.search(line.text) and "@" not in line.text]
     start = min((line.y for line in notes if line in low), default=frame.height)
     return notes + [line for line in low if line.y > start and line not in notes]
 

@@ -1,4 +1,4 @@
-"""The list of references: lines to entries, entries to authors, year, title and identifiers."""
+"""The list of references: lines to entries, and a key for each."""
 
 from __future__ import annotations
 
@@ -7,19 +7,13 @@ import re
 from collections.abc import Sequence
 from statistics import median
 
+from repro_pipeline.paper.citations import reference_from_text
 from repro_pipeline.paper.model import Reference
 from repro_pipeline.paper.pdf.captions import joined_text
 from repro_pipeline.paper.pdf.flow import FlowLine
 
 _BRACKETED = re.compile(r"\[(?P<key>\d{1,3}|[A-Z][\w+’'.-]{1,12}\d{2}[a-z]?)\]\s*")
 _COUNTED = re.compile(r"(?P<key>\d{1,3})\.?\s+(?=[A-Z‘“\"])")
-_YEAR = re.compile(r"(?<![\w:–.-])(?P<year>19\d\d|20[0-3]\d)(?P<letter>[a-z])?(?![\w–-])")
-_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+[^\s\"<>.,;)]")
-_ARXIV = re.compile(
-    r"arxiv(?:\.org/(?:abs|pdf)/|[: ]+(?:preprint )?(?:arXiv:)?\s*|:)"
-    r"(?P<id>\d{4}\.\d{4,5}|[a-z-]+/\d{7})",
-    re.IGNORECASE,
-)
 
 
 def references(lines: Sequence[FlowLine], known: frozenset[str]) -> tuple[Reference, ...]:
@@ -105,91 +99,49 @@ def _starts_by_gap(lines: Sequence[FlowLine]) -> list[bool]:
 
 def _reference(text: str) -> Reference:
     numbered = _BRACKETED.match(text) or _COUNTED.match(text)
-    rest = text[numbered.end() :] if numbered else text
-    years = list(_YEAR.finditer(re.sub(r"arXiv:\S+|https?://\S+|10\.\d{4,9}/\S+", _blank, rest)))
-    year = _year(rest, years)
-    authors, title = _authors_and_title(rest, year)
-    doi, arxiv = _DOI.search(text), _ARXIV.search(text)
-    return Reference(
-        key=numbered["key"] if numbered else _made_key(authors, year, rest),
-        text=rest.strip(),
-        title=title,
-        authors=authors,
-        year=int(year["year"]) if year else None,
-        doi=doi[0] if doi else None,
-        arxiv=arxiv["id"] if arxiv else None,
-    )
+    rest = text[numbered.end() :].strip() if numbered else text.strip()
+    reference = reference_from_text(numbered["key"] if numbered else "", rest, blocks=_blocks(rest))
+    return reference if numbered else reference.model_copy(update={"key": _made_key(reference)})
 
 
-def _blank(match: re.Match[str]) -> str:
-    return " " * len(match[0])
+_YEAR = re.compile(r"(?<![\w:–.-])\(?(?:19\d\d|20[0-3]\d)[a-z]?\)?[.,:]\s")
+_PROSE = re.compile(r"[a-z]{3,} [a-z]{3,} [a-z]{3,}")
 
 
-def _year(text: str, years: Sequence[re.Match[str]]) -> re.Match[str] | None:
-    """The year of publication: one in brackets, else one after the authors, else the last."""
-    for match in years:
-        before, after = text[: match.start()][-1:], text[match.end() :][:1]
-        if (before == "(" and after == ")") or after == ";":
-            return match
-    early = [match for match in years if text[match.end() :][:1] == "." and match.start() < 300]
-    return early[0] if early else (years[-1] if years else None)
-
-
-def _authors_and_title(text: str, year: re.Match[str] | None) -> tuple[tuple[str, ...], str | None]:
-    quoted = re.search(r"[“\"](?P<title>[^”\"]{8,300})[”\"]", text)
+def _blocks(text: str) -> tuple[str, ...]:
+    """Authors, title and the rest of an entry; empty where they are not clear."""
+    quoted = re.search(r"[“\"](?P<title>[^”\"]{8,300}?)[,.]?[”\"]", text)
     if quoted:
-        return _names(text[: quoted.start()]), quoted["title"].rstrip(",. ")
-    if year is not None and _follows_authors(text, year):
-        head = text[: year.start()].rstrip(" (")
-        tail = text[year.end() :].lstrip(" ).,:")
-        return _names(head), _sentence(tail)
-    cut = _end_of_names(text)
-    return _names(text[:cut]), _sentence(text[cut:].lstrip(" .,:"))
-
-
-def _follows_authors(text: str, year: re.Match[str]) -> bool:
-    head = text[: year.start()].rstrip(" (.,")
-    early = year.start() < 0.6 * len(text) or text[year.end() :][:1] == "."
-    if not early or len(text) - year.end() < 15:
-        return False
-    return len(_names(head)) > 0 and not re.search(r"[a-z]{3,} [a-z]{3,} [a-z]{3,}", head)
+        return text[: quoted.start()], quoted["title"], text[quoted.end() :]
+    dated = _YEAR.search(text)
+    if dated and dated.start() > 3 and not _PROSE.search(text[: dated.start()]):
+        start = dated.end()
+        authors = text[: dated.start()]
+    else:
+        start = _end_of_names(text)
+        authors = text[:start]
+    title = re.match(r".{6,300}?(?:[?!]|\.)(?=\s|$)", text[start:])
+    if not start or not title:
+        return ()
+    authors = re.sub(r",?\s*\bet al\.?\s*$", "", authors.rstrip(" .,("))
+    return authors, title[0].strip(" ."), text[start + title.end() :]
 
 
 def _end_of_names(text: str) -> int:
-    """Where the authors end: a full stop that follows a word, not an initial."""
-    for match in re.finditer(r"[.:]\s", text):
+    """Where the authors end: at a full stop behind a word that is no initial."""
+    for match in re.finditer(r"(?:\bet al)?[.:]\s", text):
         word = re.search(r"[\w’'-]+$", text[: match.start()])
-        if word and len(word[0]) > 1 and word[0] not in {"Jr", "et", "St"}:
-            return match.end()
+        if match[0].startswith("et al") or (
+            word and len(word[0]) > 1 and word[0] not in ("Jr", "St")
+        ):
+            return match.end() if not _PROSE.search(text[: match.start()]) else 0
     return 0
 
 
-def _sentence(text: str) -> str | None:
-    match = re.match(r"(?P<title>.{8,300}?(?:[?!]|\.))(?:\s|$)", text)
-    title = (match["title"] if match else text[:300]).strip().rstrip(".")
-    return title or None
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """Author names, as printed."""
-    text = re.sub(r"\bet al\.?|\(eds?\.?\)|,\s*$", "", text).strip(" .,(")
-    if not text or len(text) > 1500:
-        return ()
-    parts = re.split(r"\s*;\s*|,?\s+and\s+|,?\s*&\s*|,\s+", text)
-    names: list[str] = []
-    for part in (part.strip() for part in parts):
-        initials = re.fullmatch(r"(?:[A-Z]\.?[- ]?){1,4}|Jr\.?|I{2,3}", part)
-        if initials and names:
-            names[-1] += f", {part}"
-        elif part:
-            names.append(part)
-    plausible = all(len(name.split()) <= 6 and re.search(r"[A-Z]", name) for name in names)
-    return tuple(names) if plausible else ()
-
-
-def _made_key(authors: Sequence[str], year: re.Match[str] | None, text: str) -> str:
+def _made_key(reference: Reference) -> str:
     """Family name of the first author and year, as `breiman2001a`."""
-    first = authors[0] if authors else re.split(r"[,.\s]", text)[0]
-    family = first.split(",")[0] if "," in first else first.split()[-1] if first.split() else "ref"
-    letters = re.sub(r"[^\w]", "", family.casefold()) or "ref"
-    return letters + (year["year"] + (year["letter"] or "") if year else "")
+    words = reference.authors[0].split() if reference.authors else reference.text.split()[:1]
+    family = re.sub(r"\W", "", words[-1].casefold()) if words else ""
+    year = str(reference.year or "")
+    letter = re.search(rf"{year}([a-z])\b", reference.text) if year else None
+    return (family or "ref") + year + (letter[1] if letter else "")

@@ -45,7 +45,7 @@ def ruled_boxes(frame: Frame, placed: Sequence[Placed], captions: Sequence[Capti
     horizontal = join_rules([rule for rule in frame.rules if rule.horizontal])
     vertical = join_rules([rule for rule in frame.rules if not rule.horizontal])
     fragments = [part for item in placed for part in item.parts]
-    boxes = _ruled_boxes(horizontal, vertical, fragments, captions)
+    boxes = _ruled_boxes(frame, horizontal, vertical, fragments, captions)
     boxes = [_extended(box, fragments, captions) for box in boxes]
     return Boxes(frame, placed, captions, horizontal + vertical, boxes)
 
@@ -72,6 +72,7 @@ def _regions(page: Boxes, above: bool | None) -> list[Region]:
     for caption in page.captions:
         if caption.kind == "table" and id(caption) not in taken:
             box = _aligned_box(caption, page.placed, result, page.captions)
+            box = box and _with_turned(box, page.frame)
             if box is not None:
                 result.append(_region(page, box, ruled=False, caption=caption))
     return sorted(result, key=lambda region: (region.box[1], region.box[0]))
@@ -109,6 +110,7 @@ def join_rules(rules: Sequence[Rule], gap: float = 1.6) -> list[Rule]:
 
 
 def _ruled_boxes(
+    frame: Frame,
     horizontal: Sequence[Rule],
     vertical: Sequence[Rule],
     fragments: Sequence[Line],
@@ -126,7 +128,7 @@ def _ruled_boxes(
                 group
                 for group in reversed(groups)
                 if _same_width(group[0], rule)
-                and not _parted(group[-1], rule, vertical, fragments, captions)
+                and not _parted(frame, group[-1], rule, vertical, fragments, captions)
             ),
             None,
         )
@@ -163,6 +165,7 @@ def _inside(line: Line, box: Box) -> bool:
 
 
 def _parted(
+    frame: Frame,
     upper: Rule,
     lower: Rule,
     vertical: Sequence[Rule],
@@ -194,11 +197,22 @@ def _parted(
     width = upper.x1 - upper.x0
     run = longest = 0
     for line in sorted(between, key=lambda line: line.y):
-        run = run + 1 if line.x1 - line.x0 > 0.93 * width else 0
+        run = run + 1 if line.x1 - line.x0 > 0.93 * width and _is_words(line) else 0
         longest = max(longest, run)
     if longest >= 5:
         return True
-    return lower.y0 - upper.y0 > 60 and len(between) <= 1
+    turned = any(
+        not word.upright and upper.y0 < word.y < lower.y0 and upper.x0 < word.x0 < upper.x1
+        for word in frame.words
+    )
+    tall = max([10.0, *(line.size for line in between)])
+    return lower.y0 - upper.y0 > 6 * tall and len(between) <= 1 and not turned
+
+
+def _is_words(line: Line) -> bool:
+    """Whether a line is text rather than a row of numbers."""
+    numbers = sum(re.match(r"[-−+(<>~]?[.\d]", word.text) is not None for word in line.words)
+    return 5 * numbers < len(line.words)
 
 
 def _extended(box: Box, fragments: Sequence[Line], captions: Sequence[CaptionAt]) -> Box:
@@ -377,6 +391,20 @@ def _aligned_box(
         max(box[2] for box in boxes) + 2,
         max(box[3] for box in boxes) + 1,
     )
+
+
+def _with_turned(box: Box, frame: Frame) -> Box:
+    """The box with turned headers that stand on it."""
+    x0, top, x1, bottom = box
+    heads = [
+        word
+        for word in frame.words
+        if not word.upright
+        and x0 < word.x0 < x1 + 2
+        and word.top < top
+        and abs(word.bottom - top) < 1.6 * word.size
+    ]
+    return x0, min([top, *(word.top - 1 for word in heads)]), x1, bottom
 
 
 def _run(items: Sequence[Placed], start: float, usual: float) -> list[Placed]:
