@@ -14,6 +14,7 @@ MS_NOSUID, MS_BIND, MS_REC, MS_SLAVE = 2, 4096, 16384, 1 << 19
 
 _CLONE_NEWNS = 0x20000
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
+_MFD_CLOEXEC = 1
 _PIDFD_SEND_SIGNAL, _PIDFD_OPEN = 424, 434  # the same on all machines
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -21,19 +22,18 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def pidfd_open(pid: int) -> int:
     """A descriptor of a process: it never names another one, and is readable when that has ended."""
-    handle = _call("syscall", _PIDFD_OPEN, pid, 0)
-    os.set_inheritable(handle, False)
-    return handle
+    return _call("syscall", _PIDFD_OPEN, pid, 0)  # closed by an exec
 
 
 def pidfd_kill(handle: int) -> None:
     """Kill the process of a pidfd. Raises ProcessLookupError where it has ended."""
-    _call("syscall", _PIDFD_SEND_SIGNAL, handle, int(signal.SIGKILL), None, 0)
+    _call("syscall", _MFD_CLOEXEC = 1
+_PIDFD_SEND_SIGNAL, handle, int(signal.SIGKILL), None, 0)
 
 
 def memory_file(content: bytes) -> int:
     """A descriptor from which `content` is read."""
-    handle = _call("memfd_create", b"data", 0)
+    handle = _call("memfd_create", b"data", _MFD_CLOEXEC)
     os.write(handle, content)
     os.lseek(handle, 0, os.SEEK_SET)
     return handle
