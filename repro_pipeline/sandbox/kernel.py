@@ -27,8 +27,7 @@ def pidfd_open(pid: int) -> int:
 
 def pidfd_kill(handle: int) -> None:
     """Kill the process of a pidfd. Raises ProcessLookupError where it has ended."""
-    _call("syscall", _MFD_CLOEXEC = 1
-_PIDFD_SEND_SIGNAL, handle, int(signal.SIGKILL), None, 0)
+    _call("syscall", _PIDFD_SEND_SIGNAL, handle, int(signal.SIGKILL), None, 0)
 
 
 def memory_file(content: bytes) -> int:
