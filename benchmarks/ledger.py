@@ -44,7 +44,7 @@ def main() -> None:
     print(f"# Ledger benchmark\n\n{report['machine']}\n")
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         report["append"] = append_table(Path(folder), options.records, options.mlflow)
-        report["query"] = query_table(Path(folder), options.sizes)
+        report["query"] = query_table(Path(folder), options.events)
         report["read"] = read_table(Path(folder), options.records)
     if options.json:
         options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
@@ -263,12 +263,14 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--full", action="store_true", help="100,000 records, up to 1M events")
     parser.add_argument("--records", type=int, help="records per side")
+    parser.add_argument("--events", type=int, nargs="+", help="numbers of other papers' events")
     parser.add_argument("--mlflow", type=Path, help="the Python that has MLflow")
     parser.add_argument("--folder", type=Path, help="where the databases are made (a real disk)")
     parser.add_argument("--json", type=Path, help="write the numbers there")
     options = parser.parse_args()
     options.records = options.records or (100_000 if options.full else 400)
-    options.sizes = (1000, 10_000, 100_000, 1_000_000) if options.full else (1000, 10_000)
+    sizes = [1000, 10_000, 100_000, 1_000_000] if options.full else [1000, 10_000]
+    options.events = options.events or sizes
     return options
 
 

@@ -69,6 +69,12 @@ def test_text_is_compressed_and_noise_is_not(folder_store, tmp_path):
     assert noisy.stat().st_size == len(noise)
 
 
+def test_the_same_bytes_give_the_same_file_whatever_the_time(folder_store, tmp_path):
+    packed = stored_file(tmp_path / "store", folder_store.put(CONTENTS[2])).read_bytes()
+    assert packed[:2] == b"\x1f\x8b"
+    assert packed[4:8] == bytes(4), "the time in the header of gzip"
+
+
 def test_bytes_that_are_gzip_themselves_come_back_as_gzip(store):
     packed = gzip.compress(b"inner" * 1000)
     assert store.get(store.put(packed)) == packed
