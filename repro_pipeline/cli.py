@@ -87,7 +87,7 @@ def add(options: argparse.Namespace) -> int:
         )
     if target.is_relative_to(source):
         raise UserError("a bundle cannot hold the project.", where=str(source))
-    open_bundle(source)
+    open_bundle(source, paper=paper)
     fresh = target.with_name(f".{paper}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     shutil.copytree(source, fresh, symlinks=True)

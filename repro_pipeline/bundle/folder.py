@@ -57,15 +57,15 @@ def paper_id_of(name: str) -> str:
     return name
 
 
-def open_bundle(folder: Path) -> Bundle:
-    """Read a paper's folder.
+def open_bundle(folder: Path, *, paper: str | None = None) -> Bundle:
+    """Read a paper's folder; the paper's id is the folder's name, unless another is given.
 
     Raises BundleError when the folder is missing, holds no source of the paper, or names a path
     that it lacks; FileFormatError when `task.yaml` does not follow its schema.
     """
     if not folder.is_dir():
         raise BundleError("no such bundle.", where=str(folder), hint=_which_exist(folder.parent))
-    paper = paper_id_of(folder.name)
+    paper = paper_id_of(folder.name if paper is None else paper)
     sources = find_sources(folder)
     task_file = folder / TASK_NAME
     task = load_model(task_file, Task) if task_file.exists() else Task()

@@ -277,6 +277,14 @@ def test_the_id_that_is_proposed_is_always_a_good_one(name):
         paper_id_of(re.search(r"for example to '([^']*)'", error.hint)[1])
 
 
+def test_a_folder_with_an_odd_name_can_be_given_an_id(bundle):
+    odd = bundle.rename(bundle.with_name("Odd Name"))
+    assert "cannot be a paper id" in refused(odd)
+    assert open_bundle(odd, paper="odd").paper == "odd"
+    with pytest.raises(BundleError, match="cannot be a paper id"):
+        open_bundle(odd, paper="")
+
+
 # --- keeping ------------------------------------------------------------------------------------
 
 
