@@ -99,7 +99,7 @@ class BubblewrapRunner:
         check_folders(workdir, out, log)
         held = self.enforcement()
         refuse_below(policy.minimum, held)
-        places = {"workdir": workdir, "out": out, "log": log}
+        places = {"workdir": workdir.absolute(), "out": out.absolute(), "log": log.absolute()}
         job = make_job(command, policy, binary=self._binary, expected=held, **places)
         outcome = self._launcher.run(job, on_output)
         return outcome.model_copy(update={"enforcement": {**held, **outcome.enforcement}})

@@ -21,9 +21,12 @@ from repro_pipeline.sandbox.policy import Enforcement, Limits, RunOutcome
 from repro_pipeline.status import Status
 
 _ROOT = Path(__file__).resolve().parents[2]
-_START = "import sys; sys.path.insert(0, sys.argv[1]); {}".format(
-    "from repro_pipeline.sandbox.supervisor import main; main()"
-)
+_START = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from repro_pipeline.sandbox.supervisor import main
+main()
+"""
 _FOLLOW = 0.1  # seconds between two looks at the log
 _CHUNK = 1 << 20
 _NOT_FOUND = 127
