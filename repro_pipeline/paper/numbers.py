@@ -47,7 +47,7 @@ def parse_numbers(
         found += quantities
         if item.end() == len(clean):
             break
-        separator = _separator(clean, item, decimal_comma)
+        separator = _separator(clean, item)
         if separator is None:
             return ()
         position = separator.end()
@@ -232,13 +232,11 @@ def _clean(text: str) -> str:
     return enclosed["inner"].strip() if enclosed else text
 
 
-def _separator(text: str, item: re.Match[str], decimal_comma: bool) -> re.Match[str] | None:
-    """What parts two numbers; a comma does only where it cannot belong to a number."""
-    slash = _SLASH.match(text, item.end())
-    if slash or decimal_comma:
-        return slash
-    comma = _COMMA.match(text, item.end())
-    return comma if comma and (comma[0] != "," or "." in (item["value"] or "")) else None
+def _separator(text: str, item: re.Match[str]) -> re.Match[str] | None:
+    """What parts two numbers; a comma without space does only where it cannot be in a number."""
+    found = _SLASH.match(text, item.end()) or _COMMA.match(text, item.end())
+    tight = found is not None and found[0] == ","
+    return None if tight and "." not in (item["value"] or "") else found
 
 
 def _quantities(

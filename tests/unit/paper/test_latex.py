@@ -195,6 +195,13 @@ def test_an_ampersand_inside_a_macro_parts_cells(tmp_path):
     assert texts(found) == [["M", "a", "b"], ["x", "1.5", "2.5"]]
 
 
+def test_a_cell_from_a_macro_stands_where_it_is_called(tmp_path):
+    preamble = "\\newcommand{\\row}[2]{#1 & Result: #2 \\\\}\n"
+    body = "\n\\begin{tabular}{lc}\nM & a \\\\\n\\row{x}{1.5}\n\\end{tabular}"
+    found = table(tmp_path, body, preamble)
+    assert [row[1].provenance.line for row in found.grid] == [7, 8]
+
+
 def test_a_table_over_pages_has_its_head_once(tmp_path):
     paper = read(
         tmp_path,
@@ -431,6 +438,8 @@ def test_one_broken_table_is_doubted_and_the_others_are_read(tmp_path, broken):
 def test_arguments_of_an_unknown_command_make_no_number(tmp_path):
     found = table(tmp_path, r"\begin{tabular}{lc}M & n \\ A & \block{25}{6} \\\end{tabular}")
     assert found.grid[1][1].numbers == ()
+    prose = read(tmp_path, r"We use \block{25}{6} units.")
+    assert prose.sections[0].text == "We use 25 6 units."
 
 
 def test_what_an_undefined_command_prints_is_not_guessed(tmp_path):
@@ -481,7 +490,7 @@ def test_an_archive_reads_as_its_folder(tmp_path, kind):
     ],
 )
 def test_a_hostile_archive_is_refused(tmp_path, kind, members):
-    with pytest.raises(PaperError):
+    with pytest.raises(PaperError, match=r"a link|leads out of it|no LaTeX"):
         read_latex(archive(kind, members, tmp_path / f"paper.{kind}"))
 
 

@@ -170,6 +170,12 @@ def test_decimal_comma(text, value, uncertainty):
     assert (quantity.value, quantity.uncertainty) == (value, uncertainty)
 
 
+def test_numbers_with_a_decimal_comma_are_parted_by_comma_and_space():
+    found = parse_numbers("0,5, 0,6", decimal_comma=True)
+    assert [number.value for number in found] == [0.5, 0.6]
+    assert parse_numbers("1.234,5.6", decimal_comma=True) == ()
+
+
 def test_a_point_is_not_read_in_a_column_of_commas():
     assert parse_numbers("93.2", decimal_comma=True) == ()
 

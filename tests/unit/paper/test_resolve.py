@@ -92,6 +92,12 @@ def test_an_address_names_its_number(table, row, column, expected):
     assert value(table, row, column) == expected
 
 
+def test_a_rows_own_name_wins_over_a_part_of_anothers():
+    drawing = "G | M | Acc\n [1x3]Small\n A | A | 1.5\n [1x3]Large\n A | B | 2.5"
+    table = make_table(1, rows_of(drawing), About(number="Table 1"), rules=(1,))
+    assert value("Table 1", ["A"], ["Acc"], of=paper(table)) == 1.5
+
+
 def test_the_parts_of_a_cell():
     assert value("Table 1", ["CIFAR-10", "CE"], ["Clean", "NLL"], part=1) == 0.22
     with pytest.raises(AddressError, match="no part 2"):

@@ -139,9 +139,11 @@ def test_two_header_rows_with_a_rule_between():
 
 
 def test_a_table_without_header_is_doubted():
-    table = make_table(1, rows_of("A | 0.1 | 0.2\n B | 0.9 | 0.8"))
-    assert table.header_rows == 0
-    assert table.confidence <= DOUBTED
+    for rules in [(), (1, 2)]:
+        drawing = "A | 0.1 | 0.2\n B | 0.9 | 0.8\n C | 0.7 | 0.6"
+        table = make_table(1, rows_of(drawing), rules=rules)
+        assert table.header_rows == 0
+        assert table.confidence <= DOUBTED
 
 
 def test_a_list_of_names_and_values_has_no_header():
