@@ -81,7 +81,22 @@ def test_what_is_no_duration_is_refused(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "4", "4GB", "4gib", "4G", "-1GiB", "0B", 0, -1, "0.5B", "1.0000001KiB", "9" * 400 + "TiB"],
+    [
+        "",
+        "4",
+        "4GB",
+        "4gib",
+        "4G",
+        "-1GiB",
+        "0B",
+        0,
+        -1,
+        "0.5B",
+        "1.5B",
+        "1.0001KiB",
+        "1.0000001KiB",
+        "9" * 400 + "TiB",
+    ],
 )
 def test_what_is_no_size_is_refused(text):
     with pytest.raises(ValidationError):
