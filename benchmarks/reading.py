@@ -23,6 +23,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 from repro_pipeline.errors import PaperError
@@ -298,6 +299,8 @@ def main() -> None:
     parser.add_argument("--format", nargs="+", choices=FORMATS, default=list(FORMATS))
     parser.add_argument("--verbose", action="store_true", help="print the cells that differ")
     options = parser.parse_args()
+    if find_spec("pypandoc") is None and {"latex", "pdf"} & set(options.format):
+        parser.error("latex and pdf are measured against pandoc: install pypandoc_binary.")
     for name in options.format:
         print(f"\n{name}\n{HEAD}")
         total = Score()
