@@ -28,7 +28,8 @@ def describe(built: BuiltEnvironment) -> dict:
     return {
         **table,
         "grade": grade.grade,
-        "why": " ".join(grade.reasons),
+        "speaks for it": " ".join(grade.holds) or "nothing",
+        "speaks against it": " ".join(grade.lacks) or "nothing",
         "notes": " ".join((*built.lock.notes, *built.notes)) or "none",
         "python": built.fingerprint.python,
         "lock": built.lock.sha256,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dagster as dg
+
 from assets.runs import what_runs_rest_on
 from assets.stage import stage_asset
 from repro_pipeline.agent.model import Implementation
@@ -17,9 +19,10 @@ from repro_pipeline.stages import Ended, Stage
 
 def describe(evidence: IntegrityEvidence) -> dict:
     """The probes, each in a sentence."""
+    rows = [{"probe": probe.id, "found": probe.sentence} for probe in evidence.probes]
     return {
+        "probes": dg.MetadataValue.table([dg.TableRecord(row) for row in rows]),
         "parity runs": len(evidence.parity),
-        **{f"probe {probe.id}": probe.sentence for probe in evidence.probes},
     }
 
 
@@ -31,12 +34,19 @@ def rests_on(
     environment: BuiltEnvironment,
     data_manifest: DataManifest,
     baseline: RunSet,
+    ablations: RunSet | None,
+    sensitivity: RunSet | None,
 ) -> dict:
     """What the runs rest on, which of them count, and the claims looked for in the code."""
     return {
         **what_runs_rest_on(stage, paper_bundle, implementation, environment, data_manifest),
         "claims": reported_claims.model_dump(mode="json"),
-        "baseline": [run.run_key for run in baseline.runs if run.values],
+        "runs": [
+            run.run_key
+            for runs in (baseline, ablations, sensitivity)
+            for run in (runs.runs if runs else ())
+            if run.values
+        ],
     }
 
 
@@ -49,7 +59,10 @@ def integrity(
     environment: BuiltEnvironment,
     data_manifest: DataManifest,
     baseline: RunSet,
+    ablations: RunSet | None,
+    sensitivity: RunSet | None,
 ) -> IntegrityEvidence | Ended:
     """Repetitions with the same seed, and probes of the code: evidence, not yet a judgement."""
     setting = Setting(paper_bundle, implementation, environment, data_manifest)
-    return gather_integrity(stage, setting, reported_claims, baseline)
+    varied = [runs for runs in (ablations, sensitivity) if runs]
+    return gather_integrity(stage, setting, reported_claims, baseline, varied)

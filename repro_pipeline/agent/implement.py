@@ -8,11 +8,10 @@ from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.errors import BundleError
-from repro_pipeline.experiment.campaign import Setting, plan, run_planned
-from repro_pipeline.experiment.load import sample_config
+from repro_pipeline.experiment.campaign import Setting, plan, run_planned, small_setting
 from repro_pipeline.experiment.model import RunSet
 from repro_pipeline.experiment.seeds import dev_seeds
-from repro_pipeline.experiment.spec import ExperimentKind, Purpose
+from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import ImplementationFrozen
 from repro_pipeline.stages import Ended, Stage
@@ -57,13 +56,9 @@ def _refuse_sealed(bundle: Bundle) -> None:
 
 
 def _sample_runs(stage: Stage, setting: Setting) -> RunSet | Ended:
-    made = setting.implementation
-    if not made.sample:
+    small = small_setting(setting)
+    experiments = small.implementation.experiments
+    if not experiments:
         return RunSet()
-    small = [
-        experiment.model_copy(update={"config": sample_config(experiment.config, made.sample)})
-        for experiment in made.experiments
-        if experiment.kind is ExperimentKind.BASELINE
-    ]
-    seeds = dev_seeds(stage.project.secret, made.code_tree)
-    return run_planned(stage, plan(setting, small, seeds, Purpose.DEV), setting)
+    seeds = dev_seeds(stage.project.secret, setting.implementation.code_tree)
+    return run_planned(stage, plan(small, experiments, seeds, Purpose.DEV), small)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from repro_pipeline.agent.model import Implementation
@@ -14,6 +14,7 @@ from repro_pipeline.bundle.task import Budget
 from repro_pipeline.environment.build import build, environment_mounts, host_python
 from repro_pipeline.environment.manifest import verify_manifest
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
+from repro_pipeline.experiment.load import sample_config
 from repro_pipeline.experiment.model import Run, RunSet
 from repro_pipeline.experiment.runs import Laboratory, PlannedRun, execute_runs, plan_runs
 from repro_pipeline.experiment.seeds import evaluation_seeds
@@ -78,7 +79,22 @@ def plan(
         command=setting.implementation.command,
         environment=digest({"lock": lock.sha256, "python": lock.python}),
         data_manifest=digest(setting.data),
+        outputs=setting.implementation.outputs,
     )
+
+
+def small_setting(setting: Setting) -> Setting:
+    """The setting with every baseline's configuration as the small first run has it.
+
+    Without a declared sample there is no experiment in it.
+    """
+    made = setting.implementation
+    small = [
+        experiment.model_copy(update={"config": sample_config(experiment.config, made.sample)})
+        for experiment in made.experiments
+        if made.sample and experiment.kind is ExperimentKind.BASELINE
+    ]
+    return replace(setting, implementation=made.model_copy(update={"experiments": tuple(small)}))
 
 
 def run_planned(stage: Stage, planned: Sequence[PlannedRun], setting: Setting) -> RunSet | Ended:

@@ -13,6 +13,7 @@ from repro_pipeline.bundle.task import Task
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.errors import FileFormatError
 from repro_pipeline.experiment.spec import Experiment, ExperimentKind, ExperimentSpec
+from repro_pipeline.frozen import digest
 from repro_pipeline.jsonfile import read_json
 from repro_pipeline.yamlfile import load_model
 
@@ -60,6 +61,7 @@ def load_experiments(
             )
         )
     _refuse_double_cover(experiments, path)
+    _refuse_same_runs(experiments, path)
     return spec, tuple(experiments)
 
 
@@ -194,3 +196,17 @@ def _refuse_double_cover(experiments: list[Experiment], path: Path) -> None:
                     hint="One experiment must supply each claim, so that no value can be chosen.",
                 )
             covered[claim] = experiment.id
+
+
+def _refuse_same_runs(experiments: list[Experiment], path: Path) -> None:
+    """Two experiments of one configuration and the same claims would be one and the same run."""
+    seen: dict[str, str] = {}
+    for experiment in experiments:
+        key = digest({"config": experiment.config, "claims": sorted(experiment.claims)})
+        if key in seen:
+            raise FileFormatError(
+                f"{seen[key]} and {experiment.id} have the same configuration and claims.",
+                where=str(path),
+                hint="Take one of them away.",
+            )
+        seen[key] = experiment.id

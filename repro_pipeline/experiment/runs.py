@@ -17,6 +17,7 @@ from repro_pipeline.bundle.task import OutputMapping
 from repro_pipeline.experiment.metrics import METRICS_NAME, MetricsError, read_values
 from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.experiment.spec import Experiment, Purpose, RunIdentity
+from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import AttemptFinished, AttemptStarted, RunsPlanned
 from repro_pipeline.ledger.failure import reason_from
 from repro_pipeline.ledger.projections import runs as project_runs
@@ -68,6 +69,7 @@ def plan_runs(
     command: tuple[str, ...],
     environment: str,
     data_manifest: str,
+    outputs: Sequence[OutputMapping],
 ) -> tuple[PlannedRun, ...]:
     """Every experiment with every seed, seeds innermost."""
     return tuple(
@@ -80,12 +82,19 @@ def plan_runs(
                 seed=seed,
                 environment=environment,
                 data_manifest=data_manifest,
+                reads=_reads(experiment, outputs),
                 purpose=purpose,
             ),
         )
         for experiment in experiments
         for seed in seeds
     )
+
+
+def _reads(experiment: Experiment, outputs: Sequence[OutputMapping]) -> str:
+    """What is read of the experiment's runs: without it, a mended mapping would find old values."""
+    mappings = [m.model_dump(mode="json") for m in outputs if m.claim in experiment.claims]
+    return digest({"claims": sorted(experiment.claims), "outputs": mappings})
 
 
 def execute_runs(

@@ -131,6 +131,8 @@ class RunIdentity(Frozen):
     environment: Sha256
     """Digest of the lock, or of the image."""
     data_manifest: Sha256
+    reads: Sha256
+    """Digest of the claims that the run must give values for, and of how its output maps to them."""
     purpose: Purpose
     repeat: int = 0
     """Sweep number, or the number of a deliberate repetition."""
