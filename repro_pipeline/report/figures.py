@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.report.rows import ClaimRow
 from repro_pipeline.report.words import number, percent, threshold, unit
+from repro_pipeline.scoring.verdict import denominator as rubric_denominator
 from repro_pipeline.scoring.rubric import MetricParityRule
 
 _FARTHEST = 6
@@ -99,12 +100,8 @@ def percent_tick(fraction: float) -> str:
 
 
 def denominator(claim: Claim, rule: MetricParityRule) -> float | None:
-    """max(|reported|, eps) of the rubric's relative error; None where there is none."""
-    if claim.value is None:
-        return None
-    printed = (claim.quantum or 0.0) / 2
-    eps = printed if rule.eps == "printed" else rule.eps
-    return max(abs(claim.value), eps) or None
+    """The denominator of the rubric's relative error; None where there is none."""
+    return (rubric_denominator(claim, rule) or None) if claim.value is not None else None
 
 
 def panels(rows: tuple[ClaimRow, ...], rule: MetricParityRule) -> tuple[Panel, ...]:

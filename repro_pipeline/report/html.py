@@ -20,8 +20,8 @@ from repro_pipeline.report import figures, words
 from repro_pipeline.report.grid import rebuilt
 from repro_pipeline.report.model import ReportData
 from repro_pipeline.report.rows import ClaimRow, PairRow, claim_rows, pair_rows
-from repro_pipeline.report.sensitivity import movements
 from repro_pipeline.scoring.model import Evidence
+from repro_pipeline.scoring.sensitivity import movements
 from repro_pipeline.status import Outcome, Sign, Verdict
 
 

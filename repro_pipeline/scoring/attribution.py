@@ -6,14 +6,11 @@ shows that it matters, not that its alternative is right.
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Mapping
+from collections.abc import Sequence
 
-from repro_pipeline.experiment.model import Run
-from repro_pipeline.experiment.spec import ExperimentKind
-from repro_pipeline.experiment.statistics import t_interval
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Scores
+from repro_pipeline.scoring.sensitivity import Movement, movements
 from repro_pipeline.status import Verdict
 
 
@@ -36,13 +33,14 @@ class Attribution(Frozen):
 def attribute(evidence: Evidence, scores: Scores) -> Attribution:
     """The causes for every claim whose verdict is not `reproduced`."""
     causes: list[Cause] = []
+    moved = movements(evidence)
     for verdict in scores.verdicts:
         if verdict.verdict is not Verdict.REPRODUCED:
-            causes += _causes(verdict, evidence)
+            causes += _causes(verdict, moved)
     return Attribution(causes=tuple(causes))
 
 
-def _causes(verdict: ClaimVerdict, evidence: Evidence) -> list[Cause]:
+def _causes(verdict: ClaimVerdict, moved: Sequence[Movement]) -> list[Cause]:
     claim = verdict.claim
     if verdict.verdict is Verdict.NOT_RUN:
         return [
@@ -63,7 +61,7 @@ def _causes(verdict: ClaimVerdict, evidence: Evidence) -> list[Cause]:
                 next_step="Compare the claim's unit with what the code reports.",
             )
         )
-    found += _assumptions(claim, evidence)
+    found += _assumptions(claim, moved)
     if verdict.verdict is Verdict.INCONCLUSIVE and verdict.seeds_to_decide:
         found.append(
             Cause(
@@ -74,49 +72,33 @@ def _causes(verdict: ClaimVerdict, evidence: Evidence) -> list[Cause]:
             )
         )
     if not found:
+        tried = sum(one.claim == claim and one.n > 0 for one in moved)
         found.append(
             Cause(
                 claim=claim,
                 cause="not_determinable",
-                evidence="No experiment varied anything that this claim rests on.",
+                evidence=f"{tried} sensitivity experiments varied what it may rest on; "
+                "none moved it beyond the seeds' noise.",
                 next_step="Declare a sensitivity experiment for what the paper leaves unsaid.",
             )
         )
     return found
 
 
-def _assumptions(claim: str, evidence: Evidence) -> list[Cause]:
+def _assumptions(claim: str, moved: Sequence[Movement]) -> list[Cause]:
     """The assumptions whose alternative moves the claim beyond the noise of the seeds."""
-    moved = []
-    for experiment in evidence.experiments:
-        if experiment.kind is not ExperimentKind.SENSITIVITY or claim not in experiment.claims:
-            continue
-        base, varied = (
-            _by_seed(evidence, experiment.of, claim),
-            _by_seed(evidence, experiment.id, claim),
+    return [
+        Cause(
+            claim=claim,
+            cause="assumption",
+            evidence=(
+                f"The alternative to '{one.experiment.assumption or one.experiment.id}' moves it by "
+                f"{one.difference:+.3g} (95 % interval {one.interval95[0]:+.3g} to "
+                f"{one.interval95[1]:+.3g}, n = {one.n})."
+            ),
+            next_step="Look the detail up in the cited source; a result near the reported value "
+            "is no reason to choose it.",
         )
-        differences = [varied[seed] - base[seed] for seed in base.keys() & varied.keys()]
-        if len(differences) < 2:
-            continue
-        low, high = t_interval(differences, 0.95)
-        if low <= 0 <= high:
-            continue
-        moved.append(
-            Cause(
-                claim=claim,
-                cause="assumption",
-                evidence=(
-                    f"The alternative to '{experiment.assumption or experiment.id}' moves it by "
-                    f"{statistics.fmean(differences):+.3g} (95 % interval {low:+.3g} to {high:+.3g}, "
-                    f"n = {len(differences)})."
-                ),
-                next_step="Look the detail up in the cited source; a result near the reported value "
-                "is no reason to choose it.",
-            )
-        )
-    return moved
-
-
-def _by_seed(evidence: Evidence, experiment: str | None, claim: str) -> Mapping[int | None, float]:
-    runs: list[Run] = [run for run in evidence.runs if run.experiment == experiment]
-    return {run.seed: run.values[claim] for run in runs if claim in run.values}
+        for one in moved
+        if one.claim == claim and one.interval95 and not one.interval95[0] <= 0 <= one.interval95[1]
+    ]

@@ -30,7 +30,9 @@ def test_a_lock_names_no_index(name):
 
 
 def test_the_development_lock_holds_the_same_versions():
-    versions = [dict(re.findall(r"^(\S+)==(\S+)", (ROOT / name).read_text(), re.M)) for name in LOCKS]
+    versions = [
+        dict(re.findall(r"^(\S+)==(\S+)", (ROOT / name).read_text(), re.M)) for name in LOCKS
+    ]
     assert versions[0].items() <= versions[1].items()
 
 
@@ -41,9 +43,7 @@ def test_no_other_distribution_brings_our_package_names(package):
 
 def test_help_loads_nothing_heavy():
     heavy = {"dagster", "pandas", "pyarrow", "scipy", "sqlalchemy", "pydantic", "rich", "litellm"}
-    code = (
-        "import sys\nfrom repro_pipeline.cli import _parser\n_parser().format_help()\nprint(*sys.modules)"
-    )
+    code = "import sys\nfrom repro_pipeline.cli import _parser\n_parser().format_help()\nprint(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()

@@ -203,6 +203,14 @@ def test_a_sensitivity_experiment_may_cover_what_the_base_covers(tmp_path):
     assert found.config["max_depth"] == 3
 
 
+def test_two_experiments_that_would_be_one_run_are_refused(tmp_path):
+    more = "  - {id: s, kind: sensitivity, of: base, claims: [a], change: {max_depth: 3}}\n"
+    assert refused(write_code(tmp_path, BASE + more + more.replace("id: s", "id: t"))) == (
+        "CODE/experiment.yaml: s and t have the same configuration and claims. "
+        "Take one of them away."
+    )
+
+
 @pytest.mark.parametrize("entry", ['[run, "{out}"]', '[run, "--s={seed}"]', '[run, "{config}"]'])
 def test_an_entry_with_places_must_hold_all_of_them(tmp_path, entry):
     """Without its place a seed or a configuration would never reach the code."""

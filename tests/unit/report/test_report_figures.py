@@ -15,8 +15,8 @@ from repro_pipeline.report.figures import PANEL, denominator, forest, panels
 from repro_pipeline.report.grid import rebuilt
 from repro_pipeline.report.model import ClaimTable
 from repro_pipeline.report.rows import ClaimRow, claim_rows
-from repro_pipeline.report.sensitivity import movements
 from repro_pipeline.scoring.rubric import MetricParityRule
+from repro_pipeline.scoring.sensitivity import movements
 
 RULE = MetricParityRule()
 CLAIM = breiman_claims().claims[0]
