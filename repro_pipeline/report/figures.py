@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.report.rows import ClaimRow
 from repro_pipeline.report.words import number, percent, threshold, unit
-from repro_pipeline.scoring.verdict import denominator as rubric_denominator
 from repro_pipeline.scoring.rubric import MetricParityRule
+from repro_pipeline.scoring.verdict import denominator as rubric_denominator
 
 _FARTHEST = 6
 """The scale ends at this many tolerances: what lies beyond is drawn at the edge, with an arrow."""
