@@ -10,21 +10,13 @@ from pathlib import Path
 from repro_pipeline.bundle.task import Task
 from repro_pipeline.errors import BundleError
 from repro_pipeline.frozen import Frozen, Sha256, digest
+from repro_pipeline.paper.read import find_sources
 from repro_pipeline.ports import ArtifactStore
 from repro_pipeline.yamlfile import load_model
 
 TASK_NAME = "task.yaml"
 PAPER_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 _NOT_CONTENT = {".git", "__pycache__", ".venv", ".ipynb_checkpoints", ".DS_Store"}
-_SOURCES = (
-    "paper.tex",
-    "paper",
-    "paper.tar.gz",
-    "paper.xml",
-    "paper.tei.xml",
-    "paper.md",
-    "paper.pdf",
-)
 
 
 class Bundle(Frozen):
@@ -66,7 +58,7 @@ def open_bundle(folder: Path, *, paper: str | None = None) -> Bundle:
     if not folder.is_dir():
         raise BundleError("no such bundle.", where=str(folder), hint=_which_exist(folder.parent))
     paper = paper_id_of(folder.name if paper is None else paper)
-    sources = find_sources(folder)
+    sources = _sources(folder)
     task_file = folder / TASK_NAME
     task = load_model(task_file, Task) if task_file.exists() else Task()
     code = task.code.path if task.code else "code"
@@ -93,10 +85,9 @@ def lies_inside(path: Path, folder: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
-def find_sources(folder: Path) -> tuple[Path, ...]:
+def _sources(folder: Path) -> tuple[Path, ...]:
     """The paper's sources, the most exact format first. Raises BundleError where there is none."""
-    sources = [folder / name for name in _SOURCES]
-    found = tuple(path for path in sources if _is_source(path))
+    found = find_sources(folder)
     if not found:
         raise BundleError(
             "holds no paper.",
@@ -105,11 +96,6 @@ def find_sources(folder: Path) -> tuple[Path, ...]:
             "paper.tar.gz), paper.xml, paper.tei.xml, paper.md or paper.pdf.",
         )
     return found
-
-
-def _is_source(path: Path) -> bool:
-    """Whether a path is what its name says: a folder for `paper`, else a file."""
-    return path.is_dir() if path.name == "paper" else path.is_file()
 
 
 def _digests(folder: Path) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from repro_pipeline.claims.model import ClaimId, Direction, Statistic
+from repro_pipeline.claims.model import ClaimId, ClaimTerms
 from repro_pipeline.frozen import Frozen, Misfit, Sha256, Slug
 from repro_pipeline.jsonpath import parse_path
 from repro_pipeline.lineage.model import AssumptionGiven
@@ -19,19 +19,9 @@ Seed = Annotated[int, Field(ge=0, lt=2**32)]
 Place = tuple[str | int, ...]
 
 
-class TaskClaim(Frozen):
+class TaskClaim(ClaimTerms):
     """A claim, with the address of its reported value."""
 
-    id: ClaimId
-    metric: str
-    dataset: str | None = None
-    method: str | None = None
-    unit: str | None = None
-    direction: Direction = Direction.MATCH
-    statistic: Statistic = Statistic.MEAN
-    over: str | None = None
-    n_runs: Annotated[int, Field(ge=1)] | None = None
-    key: bool = False
     main: bool = False
     reported: Address
 

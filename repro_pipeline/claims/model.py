@@ -32,8 +32,8 @@ class Statistic(StrEnum):
     SINGLE = "single"
 
 
-class Claim(Frozen):
-    """One reported number, with all that is needed to judge a reproduced one."""
+class ClaimTerms(Frozen):
+    """What a number means, before it is read: who says it of what, and which way is better."""
 
     id: ClaimId
     metric: str
@@ -47,6 +47,11 @@ class Claim(Frozen):
     n_runs: Annotated[int, Field(ge=1)] | None = None
     """How many runs the paper averaged, where it says so."""
     key: bool = False
+
+
+class Claim(ClaimTerms):
+    """One reported number, with all that is needed to judge a reproduced one."""
+
     value: float | None
     """The reported value in `unit`; None for a claim without a number."""
     quantum: float | None = None

@@ -75,11 +75,11 @@ def test_a_bundle_without_a_paper_says_what_a_paper_may_be_called(bundle):
 
 
 def test_the_sources_come_with_the_most_exact_first(bundle):
-    names = ["paper.tex", "paper.tar.gz", "paper.xml", "paper.tei.xml", "paper.md", "paper.pdf"]
+    names = ["paper.tar.gz", "paper.tex", "paper.tei.xml", "paper.xml", "paper.md", "paper.pdf"]
     for name in reversed(names):
         (bundle / name).write_text("x")
     (bundle / "paper").mkdir()
-    assert open_bundle(bundle).sources == ("paper.tex", "paper", *names[1:])
+    assert open_bundle(bundle).sources == ("paper", *names)
 
 
 @pytest.mark.parametrize("path", ["cod", "../small/paper.md", "/etc", "..", "paper.md", "a\\0b"])
