@@ -418,7 +418,7 @@ def doubling(first, shape):
 )
 def test_aliases_of_aliases_are_refused_before_they_fill_the_memory(text, told):
     done = subprocess.run(
-        [sys.executable, "-c", LAUGHS],
+        [sys.executable, "-P", "-c", LAUGHS],
         input=text,
         capture_output=True,
         text=True,
