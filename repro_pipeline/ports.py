@@ -20,6 +20,9 @@ class Ledger(Protocol):
     def events(self, chain: str, *, kinds: Collection[str] = (), after: int = 0) -> Iterator[Event]:
         """The events of a chain in order, of the given kinds (all by default)."""
 
+    def stored(self, chain: str) -> Iterator[Event]:
+        """The events of a chain as they stand, damaged or not: for verification only."""
+
     def chains(self) -> tuple[str, ...]:
         """The names of all chains."""
 

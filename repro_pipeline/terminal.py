@@ -236,7 +236,7 @@ def print_verification(project: Project, anchors: Path | None) -> int:
     broken = 0
     for chain in sorted({*project.ledger.chains(), *(head.chain for head in heads)}):
         anchored = [head for head in heads if head.chain == chain]
-        breaks = verify_chain(chain, project.ledger.events(chain), anchored)
+        breaks = verify_chain(chain, project.ledger.stored(chain), anchored)
         broken += len(breaks)
         for one in breaks:
             print(f"BROKEN {chain}, event {one.seq} ({one.kind}): {one.sentence}")
