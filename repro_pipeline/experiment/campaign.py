@@ -22,7 +22,8 @@ from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose
 from repro_pipeline.frozen import digest
 from repro_pipeline.project import Project
 from repro_pipeline.sandbox.policy import Mount
-from repro_pipeline.stages import Ended, Stage
+from repro_pipeline.stage_names import STAGES
+from repro_pipeline.stages import Ended, Stage, latest
 from repro_pipeline.status import Reason, Status
 
 _ORDER = {kind: place for place, kind in enumerate(ExperimentKind)}
@@ -107,10 +108,18 @@ def run_planned(stage: Stage, planned: Sequence[PlannedRun], setting: Setting) -
         affordable,
         laboratory(stage, setting),
         stage=stage.name,
-        deadline=time.monotonic() + budget.wall_clock if budget.wall_clock else None,
+        deadline=time.monotonic() + budget.wall_clock - _spent(stage)
+        if budget.wall_clock
+        else None,
     )
     verify_manifest(setting.data, folder)
     return summed_up(RunSet(runs=runs, planned=len(planned)))
+
+
+def _spent(stage: Stage) -> float:
+    """Seconds that the launch's earlier stages took."""
+    rows = [latest(stage.project, stage.paper, name) for name in STAGES]
+    return sum(row.seconds for row in rows if row and row.launch == stage.launch)
 
 
 def laboratory(stage: Stage, setting: Setting) -> Laboratory:
@@ -156,9 +165,10 @@ def summed_up(runs: RunSet) -> RunSet | Ended:
     failed, unmade = runs.failed, runs.planned - len(runs.runs)
     if not failed and not unmade:
         return runs
-    parts = []
+    parts, code = [], "budget_exhausted"
     if failed:
-        parts.append(f"{len(failed)} of {runs.planned} runs failed: {_commonest(failed)}")
+        code, example = _commonest(failed)
+        parts.append(f"{len(failed)} of {runs.planned} runs failed: {example}")
     if unmade:
         parts.append(f"{unmade} of {runs.planned} runs were not made: the budget was exhausted.")
     counted = len(runs.runs) - len(failed)
@@ -180,13 +190,14 @@ def _affordable(
     return tuple(run for run in planned if run.experiment.id in allowed)
 
 
-def _commonest(failed: Sequence[Run]) -> str:
-    sentences = Counter(run.counted.reason.sentence for run in failed if run.counted.reason)
+def _commonest(failed: Sequence[Run]) -> tuple[str, str]:
+    """The code of the commonest reason, and a run that it befell with its sentence."""
+    sentences = Counter(run.counted.reason.sentence for run in failed)
     (sentence, _), *others = sentences.most_common()
-    example = next(r for r in failed if r.counted.reason and r.counted.reason.sentence == sentence)
+    example = next(run for run in failed if run.counted.reason.sentence == sentence)
     seed = f" with seed {example.seed}" if example.seed is not None else ""
     more = f" (and {len(others)} other reasons)" if others else ""
-    return f"{example.experiment}{seed}: {sentence}{more}"
+    return example.counted.reason.code, f"{example.experiment}{seed}: {sentence}{more}"
 
 
 def _worst(failed: Sequence[Run]) -> Status:

@@ -31,8 +31,8 @@ class Attempt(Frozen):
     peak_memory_bytes: int | None = None
     log: Sha256 | None = None
     """The run's whole output in the artifact store."""
-    metrics: Sha256 | None = None
-    """The run's `metrics.json` in the artifact store."""
+    outputs: dict[str, Sha256] = {}
+    """The files that the run left, by their path in its output folder, in the artifact store."""
     limits: dict[str, str] = {}
     """Which sandbox limit held how: hard, watched, unavailable."""
 

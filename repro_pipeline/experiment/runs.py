@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from repro_pipeline.bundle.task import OutputMapping
-from repro_pipeline.experiment.metrics import METRICS_NAME, MetricsError, read_values
+from repro_pipeline.experiment.metrics import MetricsError, read_values
 from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.experiment.spec import Experiment, Purpose, RunIdentity
 from repro_pipeline.frozen import digest
@@ -23,10 +23,12 @@ from repro_pipeline.ledger.failure import reason_from
 from repro_pipeline.ledger.projections import runs as project_runs
 from repro_pipeline.ledger.redact import redact_log
 from repro_pipeline.ports import ArtifactStore, Ledger, Runner
+from repro_pipeline.sandbox.outputs import safe_outputs
 from repro_pipeline.sandbox.policy import Limits, Mount, RunOutcome, SandboxPolicy
 from repro_pipeline.status import Reason, Status
 
 _LOG_TAIL = 64_000
+_KEPT_BYTES = 256 << 20
 _CONFIG = Path("/config.json")
 
 
@@ -275,9 +277,7 @@ def _judged(
     if outcome.status is not Status.OK:
         reason = reason_from(outcome.exit_code, outcome.status, _tail(log), outcome.reason)
         return {**evidence, "status": outcome.status, "reason": reason}
-    metrics = out / METRICS_NAME
-    if metrics.is_file() and not metrics.is_symlink():
-        evidence["metrics"] = lab.store.put_file(metrics)
+    evidence["outputs"] = _keep_outputs(out, lab.store)
     try:
         values, source = read_values(
             out, log, claims=run.experiment.claims, outputs=lab.outputs, started_ns=started_ns
@@ -285,6 +285,15 @@ def _judged(
     except MetricsError as error:
         return {**evidence, "status": Status.FAILED, "reason": Reason.of(error)}
     return {**evidence, "status": Status.OK, "values": values, "value_source": source}
+
+
+def _keep_outputs(out: Path, store: ArtifactStore) -> dict[str, str]:
+    """Store the regular files that a run left, without its checkpoints, up to a common size."""
+    return {
+        name: store.put_file(path)
+        for path in safe_outputs(out, _KEPT_BYTES)
+        if not (name := path.relative_to(out).as_posix()).startswith("checkpoints/")
+    }
 
 
 def _keep_log(log: Path, store: ArtifactStore) -> str:

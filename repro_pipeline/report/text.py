@@ -7,14 +7,17 @@ from repro_pipeline.report.rows import claim_rows
 from repro_pipeline.report.words import unit
 from repro_pipeline.scoring.model import Scores
 
-_HEADER = ("claim", "reported", "reproduced", "seeds", "relative error", "verdict")
+_HEADER = ("claim", "reported", "reproduced", "seeds", "error", "verdict")
 
 
 def claims_rows(scores: Scores, claims: ReportedClaims) -> list[tuple[str, ...]]:
-    """The header, and one row per claim. The texts are the paper's: print them without markup."""
+    """The header, and one row per claim by its id; a ★ marks key claims. The error is relative.
+
+    The texts are the paper's: print them without markup.
+    """
     rows = [
         (
-            row.label,
+            row.claim.id + (" ★" if row.claim.key else ""),
             f"{row.reported} {unit(row.claim)}".rstrip(),
             row.reproduced,
             row.seeds,

@@ -273,3 +273,34 @@ def test_without_code_or_a_model_the_implementation_says_so(project, opened, cap
     assert statuses(opened)["environment"] == "failed"
     assert Status(statuses(opened)["scores"]) is Status.OK
     assert {v.verdict for v in scores_of(opened).verdicts} == {Verdict.NOT_RUN}
+
+
+def test_what_a_run_left_is_kept_and_its_links_are_not_followed(project, opened):
+    folder = make_bundle(project / "papers" / "tiny")
+    code = folder / "code" / "experiment.py"
+    extra = '(out / "more.txt").write_text("kept")\n(out / "link").symlink_to("/etc/passwd")\n'
+    code.write_text(code.read_text() + extra)
+    assert main(["run", "tiny"]) == 0
+    outputs = executed(opened)[0].outputs
+    assert set(outputs) == {"metrics.json", "more.txt"}
+    assert opened.store.get(outputs["more.txt"]) == b"kept"
+
+
+def test_a_budget_of_time_ends_a_launch_and_the_next_one_goes_on(project, opened, capsys):
+    make_bundle(
+        project / "papers" / "tiny",
+        behaviour="slow",
+        settings={"sleep": 1.0},
+        seeds=[1, 2, 3, 4],
+        budget={"wall_clock": "2s"},
+    )
+    config = project / "repro.yaml"
+    config.write_text(config.read_text() + "workers: 1\n")
+    assert main(["run", "tiny"]) == 2
+    assert "budget" in capsys.readouterr().out
+    first = len(executed(opened))
+    assert 0 < first < 4
+    assert scores_of(opened).verdicts[0].n == first
+    while len(executed(opened)) < 4:
+        main(["run", "tiny"])
+    assert [attempt.status for attempt in executed(opened)] == [Status.OK] * 4

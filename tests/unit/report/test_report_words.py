@@ -126,9 +126,9 @@ def test_no_two_claims_are_called_alike(parts):
 def test_rows_for_the_terminal_begin_with_a_header_and_hold_every_claim():
     data = breiman_report()
     header, *rows = claims_rows(data.scores, data.evidence.claims)
-    assert header == ("claim", "reported", "reproduced", "seeds", "relative error", "verdict")
+    assert header == ("claim", "reported", "reproduced", "seeds", "error", "verdict")
     assert rows[4] == (
-        "Twonorm · AdaBoost",
+        "twonorm-adaboost ★",
         "4.9 %",
         "4.60 ± 0.12",
         "5/5",
