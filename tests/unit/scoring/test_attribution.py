@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from scoring_cases import all_failed, claim, evidence, experiment, partial, runs, trivial, unit_error
+from scoring_cases import (
+    all_failed,
+    claim,
+    evidence,
+    experiment,
+    partial,
+    runs,
+    trivial,
+    unit_error,
+)
 
 from repro_pipeline.experiment.spec import ExperimentKind
 from repro_pipeline.scoring.attribution import attribute
