@@ -41,7 +41,7 @@ def body_rows(
         for line in floating:
             _between_rows(draft, line, found, rows)
         for group in _groups(draft, rows):
-            _centre_labels(draft, group)
+            _centre_labels(draft, group, found, partial)
 
 
 def _anchors(band: Sequence[TableLine]) -> tuple[list[TableLine], list[TableLine]]:
@@ -111,8 +111,9 @@ def _goes_on(draft: Draft, above: TableLine, line: TableLine, found: Sequence[Co
     if any(len(place) != 1 for place in places):
         return False
     homes = [place[0] for place in places]
-    if not all((row, at) in draft.cells for at in homes):
-        return False
+    above_cells = [draft.cells.get((row, at)) for at in homes]
+    if any(cell is None or is_numeric(cell.words[0]) for cell in above_cells):
+        return False  # numbers do not wrap
     if 0 not in homes:
         return True
     wrapped = all(
@@ -165,40 +166,64 @@ def _groups(draft: Draft, rows: range) -> list[range]:
     return [range(low + 1, high) for low, high in itertools.pairwise(edges) if high - low > 1]
 
 
-def _centre_labels(draft: Draft, band: range) -> None:
+def _centre_labels(
+    draft: Draft, band: range, found: Sequence[Column], partial: Sequence[Rule]
+) -> None:
     """Labels of the first columns that stand at the middle of their rows are spread over these.
 
-    Where the first row has a label, labels stand at the top of their rows and stay there.
+    Partial rules that reach over a column part its labels. Where the first row has a label, labels
+    stand at the top of their rows and stay there.
     """
     for column in range(min(2, draft.width - 1)):
-        labels = [
-            (row, draft.cells[row, column])
-            for row in band
-            if (row, column) in draft.cells and draft.cells[row, column].columns == 1
-        ]
-        if not labels or (labels[0][0] == band.start and labels[0][1].rows == 1):
-            return
-        spans = _middle_spans(labels, band)
-        if spans is None:
-            if any(cell.rows == 1 for _, cell in labels):
+        cuts = [rule.y0 for rule in partial if rule.x0 - 2 < found[column].middle < rule.x1 + 2]
+        for group in _between_cuts(draft, band, cuts):
+            labels = [
+                (row, draft.cells[row, column])
+                for row in group
+                if (row, column) in draft.cells and draft.cells[row, column].columns == 1
+            ]
+            if not labels or (labels[0][0] == group.start and labels[0][1].rows == 1):
+                continue
+            spans = _middle_spans(draft, labels, group)
+            if spans is None:
                 draft.doubt("Which rows a label at their side belongs to is unsure.")
-            return
-        for row, _ in labels:
-            del draft.cells[row, column]
-        for first, last, cell in spans:
-            cell.rows = last - first + 1
-            draft.cells[first, column] = cell
+                continue
+            for row, _ in labels:
+                del draft.cells[row, column]
+            for first, last, cell in spans:
+                cell.rows = last - first + 1
+                draft.cells[first, column] = cell
+
+
+def _between_cuts(draft: Draft, band: range, cuts: Sequence[float]) -> list[range]:
+    """The runs of rows between rules."""
+    starts = [
+        row
+        for row in band
+        if row == band.start or any(draft.ys[row - 1] < cut < draft.ys[row] for cut in cuts)
+    ]
+    return [range(low, high) for low, high in itertools.pairwise([*starts, band.stop])]
 
 
 def _middle_spans(
-    labels: Sequence[tuple[int, DraftCell]], band: range
+    draft: Draft, labels: Sequence[tuple[int, DraftCell]], band: range
 ) -> list[tuple[int, int, DraftCell]] | None:
     """First and last row of each label, so that it stands in the middle; None where none fits."""
+    ys = draft.ys
+    step = (ys[band[-1]] - ys[band[0]]) / max(1, len(band) - 1)
     start = band.start
     spans: list[tuple[int, int, DraftCell]] = []
-    for row, cell in labels:
-        end = 2 * row + cell.rows - 1 - start
-        if end < row + cell.rows - 1:
+    for place, (row, cell) in enumerate(labels):
+        if start >= band.stop:
+            return None
+        heights = [line[0].y for line in cell.lines]
+        middle = (min(heights) + max(heights)) / 2
+        following = labels[place + 1][0] if place + 1 < len(labels) else band.stop
+        ends = range(max(start, row), following)
+        if not ends:
+            return None
+        end = min(ends, key=lambda end: abs((ys[start] + ys[end]) / 2 - middle))
+        if abs((ys[start] + ys[end]) / 2 - middle) > 0.3 * step:
             return None
         spans.append((start, end, cell))
         start = end + 1

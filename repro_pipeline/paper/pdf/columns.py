@@ -12,7 +12,9 @@ from repro_pipeline.paper.pdf.words import Word
 
 SURE_GAP = 0.52
 """A gap wider than this share of the font size parts two cells."""
-_NUMBER = re.compile(r"[-−–+<>~≈]?[$€£]?\.?\d")
+_NUMBER = re.compile(r"[-−–+±<>~≈]?[$€£]?\.?\d")
+_NAME = re.compile(r"[A-Za-z]{3}|-[A-Za-z]|\d[A-Z][a-z]")
+"""What tells `1-hop` and `20News` from numbers with units."""
 MISSING = re.compile(r"[-–—−]+|n\.?/?a\.?", re.IGNORECASE)
 """What stands in a cell without a value."""
 _JOINS = re.compile(r"[±/×=<>≤≥~≈+]|\+/[-−]|->|→|\(|\[")
@@ -74,7 +76,7 @@ class Column:
 
 def is_numeric(word: Word) -> bool:
     """Whether a word begins as a number does."""
-    return _NUMBER.match(word.text) is not None
+    return _NUMBER.match(word.text) is not None and not _NAME.search(word.text)
 
 
 def pieces(row: Sequence[Word], vertical: Sequence[Rule]) -> tuple[Piece, ...]:
@@ -98,6 +100,8 @@ def _parts(before: Sequence[Word], word: Word, vertical: Sequence[Rule]) -> bool
         return True
     if last.text[-1:] == "±" or word.text[:1] == "±":
         return gap > 1.6 * size
+    if last.text[-1:] in "|/" or word.text[:1] in "|/":
+        return gap > 0.8 * size
     if _JOINS.fullmatch(last.text) or _JOINS.fullmatch(word.text):
         return gap > 0.7 * size
     return gap > SURE_GAP * size
@@ -112,21 +116,16 @@ def body_columns(lines: Sequence[TableLine]) -> tuple[list[Column], list[TableLi
     anywhere. Texts alone in their line are left aside: they name the rows below them, and may
     reach over any column; so are texts that stand over several cells of most other lines.
     """
-    spread = _spanning(lines)
     several = [line for line in lines if len(line.pieces) > 1 or line.pieces[0].numeric]
+    spread = _spanning(lines)
+    spread |= _bridging(several, spread)
     rows = [
         [piece for piece in line.pieces if id(piece) not in spread] for line in several or lines
     ]
     runs = _runs([word for row in rows for piece in row for word in piece.words])
-    found = runs[:1]
-    borders: list[float] = []
-    for run in runs[1:]:
-        last = found[-1]
-        if _is_border(last, run, rows):
-            borders.append((last.x1 + run.x0) / 2)
-            found.append(run)
-        else:
-            found[-1] = Column(last.x0, run.x1)
+    found, borders = _parted_runs(runs, rows)
+    labels = [line.pieces[0] for line in lines if not any(line is other for other in several)]
+    found = _with_outer_labels(found, labels)
     cut = []
     for line in lines:
         loose = not any(line is other for other in several)
@@ -192,6 +191,59 @@ def _widened(
     )
 
 
+def _parted_runs(
+    runs: Sequence[Column], rows: Sequence[Sequence[Piece]]
+) -> tuple[list[Column], list[float]]:
+    """Runs joined to columns, and the borders between the columns."""
+    found = list(runs[:1])
+    borders: list[float] = []
+    for run in runs[1:]:
+        last = found[-1]
+        if _is_border(last, run, rows):
+            borders.append((last.x1 + run.x0) / 2)
+            found.append(run)
+        else:
+            found[-1] = Column(last.x0, run.x1)
+    return found, borders
+
+
+def _with_outer_labels(found: list[Column], labels: Sequence[Piece]) -> list[Column]:
+    """Columns with one for labels that stand alone between rows, left of all columns."""
+    if not found:
+        return found
+    left = [piece for piece in labels if piece.x1 < found[0].x0 - 1.5]
+    if not left:
+        return found
+    return [Column(min(p.x0 for p in left), max(p.x1 for p in left)), *found]
+
+
+def _bridging(lines: Sequence[TableLine], spread: set[int]) -> set[int]:
+    """The ids of texts that alone stand across a border that all other lines leave free."""
+    texts = [
+        piece
+        for line in lines
+        for piece in line.pieces
+        if id(piece) not in spread and not any(is_numeric(word) for word in piece.words)
+    ]
+    rows = [[piece for piece in line.pieces if id(piece) not in spread] for line in lines]
+    words = [word for row in rows for piece in row for word in piece.words]
+    count = len(_parted_runs(_runs(words), rows)[0])
+    found: set[int] = set()
+    if len(lines) < 4 or len(texts) > _MOST_TEXTS:
+        return found
+    for piece in texts:
+        others = [[other for other in row if other is not piece] for row in rows]
+        own = {id(word) for word in piece.words}
+        runs = _runs([word for word in words if id(word) not in own])
+        if len(_parted_runs(runs, others)[0]) > count:
+            found.add(id(piece))
+    return found
+
+
+_MOST_TEXTS = 300
+"""Texts that are tried as bridges; a table of more is not searched."""
+
+
 def _runs(words: Sequence[Word]) -> list[Column]:
     """The stretches of x that words cover, left to right."""
     runs: list[Column] = []
@@ -240,6 +292,8 @@ def _joins(left: Word, right: Word) -> bool:
     gap = right.x0 - left.x1
     if left.text[-1:] in "±×" or right.text[:1] in "±×":
         return gap <= 1.6 * right.size
+    if left.text[-1:] in "|/" or right.text[:1] in "|/":
+        return gap <= 0.8 * right.size
     return is_numeric(left) and right.text[:1] in "([" and gap <= 0.7 * right.size
 
 

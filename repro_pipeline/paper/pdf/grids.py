@@ -123,7 +123,11 @@ def _head_end(full: Sequence[float], lines: Sequence[TableLine]) -> float:
         end = inside[0]
         for following in inside[1:]:
             between = [line for line in lines if end < line.y < following]
-            if not 1 <= len(between) <= 2 or any(_is_data(line) for line in between):
+            above = [line for line in lines if line.y < end]
+            names = len(between) == 1 and _subdivides(between[0], above[-1], lines)
+            if not names and (
+                not 1 <= len(between) <= 2 or any(_is_data(line) for line in between)
+            ):
                 break
             end = following
         return end
@@ -135,6 +139,12 @@ def _is_data(line: TableLine) -> bool:
     return len(line.pieces) < 2 or any(
         piece.numeric or MISSING.fullmatch(piece.text) for piece in line.pieces[1:]
     )
+
+
+def _subdivides(line: TableLine, above: TableLine, lines: Sequence[TableLine]) -> bool:
+    """Whether a line between rules, numbers or not, names the columns below fewer headers."""
+    left = min(piece.x0 for other in lines for piece in other.pieces)
+    return len(line.pieces) > len(above.pieces) and line.pieces[0].x0 > left + 2 * line.size
 
 
 def _above_numbers(lines: Sequence[TableLine]) -> float:

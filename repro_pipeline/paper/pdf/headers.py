@@ -47,6 +47,7 @@ def head_rows(
         below = groups[number + 1][0].y if not leaf else None
         fixed = [
             _boxed_span(part, parts, found, vertical)
+            or (_own_column(part, found) if leaf else None)
             or _ruled_span(part, parts, group, found, partial, below)
             for part in parts
         ]
@@ -113,7 +114,7 @@ def _tiles(last: TableLine, below: TableLine, found: Sequence[Column]) -> bool:
     """Whether headers are centred on runs of columns that together are all but the first ones."""
     if len(last.pieces) >= len(below.pieces):
         return False
-    choices = [_candidates(piece, found, leaf=False) for piece in last.pieces]
+    choices = [_candidates(piece, found, False, False) for piece in last.pieces]
     return _is_tiling(_best(choices), len(found))
 
 
@@ -203,7 +204,9 @@ def _spans(
     """
     order = sorted(range(len(parts)), key=lambda index: parts[index].middle)
     choices = [
-        [span] if (span := fixed[index]) else _candidates(parts[index], found, leaf=leaf)
+        [span]
+        if (span := fixed[index])
+        else _candidates(parts[index], found, leaf=leaf, alone=len(parts) == 1)
         for index in order
     ]
     chosen = _best(choices)
@@ -240,12 +243,18 @@ def _boxed_span(
     beside = [rule.x0 for rule in vertical if rule.y0 < y < rule.y1]
     left = [x for x in beside if x < part.middle]
     right = [x for x in beside if x > part.middle]
-    if not left or not right:
+    if not left and not right:
         return None
-    low, high = max(left), min(right)
+    low, high = max(left, default=float("-inf")), min(right, default=float("inf"))
     alone = sum(low < other.middle < high for other in parts if not _stacked(other, part)) == 1
     under = [index for index, column in enumerate(found) if low < column.middle < high]
     return (under[0], under[-1]) if under and alone else None
+
+
+def _own_column(part: Piece, found: Sequence[Column]) -> Span | None:
+    """The one column that a header touches."""
+    covered = [index for index, column in enumerate(found) if overlap(part, column) > _TOUCH]
+    return (covered[0], covered[0]) if len(covered) == 1 else None
 
 
 def _stacked(other: Piece, part: Piece) -> bool:
@@ -282,13 +291,13 @@ def _ruled_span(
     return (under[0], under[-1]) if under else None
 
 
-def _candidates(part: Piece, found: Sequence[Column], *, leaf: bool) -> list[Span]:
+def _candidates(part: Piece, found: Sequence[Column], leaf: bool, alone: bool) -> list[Span]:
     """The runs of columns that a header may stand over."""
     covered = [index for index, column in enumerate(found) if overlap(part, column) > _TOUCH]
     touched = (covered[0], covered[-1]) if covered else None
     if leaf and touched:
         return [touched]
-    first = 0 if covered[:1] == [0] else 1
+    first = 0 if alone or covered[:1] == [0] else 1
     centred = [
         (start, end)
         for start in range(first, len(found))

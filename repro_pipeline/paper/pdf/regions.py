@@ -233,9 +233,17 @@ def _extended(box: Box, fragments: Sequence[Line], captions: Sequence[CaptionAt]
             bottom = y + 0.3 * row[0].size
     for y in sorted(rows, reverse=True):
         row = rows[y]
-        if y < top and top - y < 1.2 * row[0].size and len(row) >= max(3, 0.7 * columns):
+        near = y < top and top - y < 1.2 * row[0].size
+        if near and (len(row) >= max(3, 0.7 * columns) or _is_title(row, box)):
             top = y - row[0].size
     return x0, top, x1, bottom
+
+
+def _is_title(row: Sequence[Line], box: Box) -> bool:
+    """Whether a line is a short text in the middle over a table."""
+    line = row[0]
+    middle = abs((line.x0 + line.x1) / 2 - (box[0] + box[2]) / 2) < 2
+    return len(row) == 1 and middle and line.x1 - line.x0 < 0.6 * (box[2] - box[0])
 
 
 # Captions and their tables

@@ -174,12 +174,19 @@ def _behind_mark(
 
 
 def _role(piece: _Piece, host: _Piece) -> str | None:
+    """Whether a piece is raised or lowered against its host.
+
+    It is smaller than the host, or, in the smallest type, a mark or digit of the same size.
+    """
     lift = host.y - piece.y
     if piece.size <= 0.88 * host.size:
         if 0.12 * host.size < lift < 0.75 * host.size:
             return "raised"
         if -0.45 * host.size < lift < -0.06 * host.size:
             return "lowered"
+    tiny = piece.size <= 1.02 * host.size <= 6.2 and len(piece.text) <= 3
+    if tiny and len(host.text) >= 2 and 0.25 * host.size < lift < 0.6 * host.size:
+        return "raised" if piece.x0 - host.x1 < 0.15 * host.size else None
     return None
 
 
