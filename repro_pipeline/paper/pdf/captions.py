@@ -54,7 +54,9 @@ def captions(frame: Frame, found: Sequence[Placed]) -> list[CaptionAt]:
     ]
     first_lines = {id(part) for _, part, _ in starts}
     result = []
-    for item, part, match in starts:
+    for item, start, match in starts:
+        own = [other for other, _, _ in starts if other is item]
+        part = item.line if start is item.parts[0] and len(own) == 1 else start
         body = [part, *_continuation(frame, part, item, found, first_lines)]
         text = joined_text([line.text for line in body])
         whole = _CAPTION.match(text) or match
@@ -95,7 +97,7 @@ def _continuation(
     frame: Frame, first: Line, item: Placed, found: Sequence[Placed], starts: set[int]
 ) -> list[Line]:
     """The caption's further lines: same size, even steps, until a rule, a gap or another caption."""
-    alone = len(item.parts) == 1
+    alone = first is item.line or len(item.parts) == 1
     body: list[Line] = []
     last, step = first, None
     below = sorted(

@@ -116,7 +116,7 @@ def body_columns(lines: Sequence[TableLine]) -> tuple[list[Column], list[TableLi
     anywhere. Texts alone in their line are left aside: they name the rows below them, and may
     reach over any column; so are texts that stand over several cells of most other lines.
     """
-    several = [line for line in lines if len(line.pieces) > 1 or line.pieces[0].numeric]
+    several = [line for line in lines if not _names_section(line, lines)]
     spread = _spanning(lines)
     spread |= _bridging(several, spread)
     rows = [
@@ -189,6 +189,16 @@ def _widened(
         min([column.x0, *(piece.x0 for piece in inside)]),
         max([column.x1, *(piece.x1 for piece in inside)]),
     )
+
+
+def _names_section(line: TableLine, lines: Sequence[TableLine]) -> bool:
+    """Whether a line is one text at the left or in the middle of the table."""
+    if len(line.pieces) > 1 or line.pieces[0].numeric:
+        return False
+    left = min(piece.x0 for other in lines for piece in other.pieces)
+    right = max(piece.x1 for other in lines for piece in other.pieces)
+    piece = line.pieces[0]
+    return piece.x0 < left + 3 * line.size or abs(piece.middle - (left + right) / 2) < 3
 
 
 def _parted_runs(
@@ -281,7 +291,8 @@ def _is_border(left_run: Column, right_run: Column, rows: Sequence[Sequence[Piec
         return right_run.x0 - left_run.x1 > SURE_GAP * size
     if sum(_joins(left, right) for left, right in sides) > 0.5 * len(sides):
         return False
-    if apart >= 0.4 * len(sides):
+    texts = sum(not is_numeric(left) and not is_numeric(right) for left, right in sides)
+    if apart >= (0.75 if texts > 0.7 * len(sides) else 0.4) * len(sides):
         return True
     parted = sum(_two_values(left, right) for left, right in sides)
     return parted >= 0.7 * len(sides) or _left_aligned(sides)

@@ -12,6 +12,7 @@ from repro_pipeline.paper.pdf.columns import (
     Piece,
     TableLine,
     body_columns,
+    overlap,
     pieces,
 )
 from repro_pipeline.paper.pdf.draft import Draft, raw_rows, underlines
@@ -43,7 +44,7 @@ def read_grid(region: Region, file: str, known: frozenset[str]) -> Grid | None:
     lines = _table_lines(region, vertical)
     if len(lines) < 2:
         return None
-    head_end = _head_end(full, lines)
+    head_end = _head_end(full, partial, lines)
     own, body = body_columns([line for line in lines if line.y > head_end])
     head = [line for line in lines if line.y <= head_end]
     head = with_parted_leaf(head, own)
@@ -116,22 +117,34 @@ def _with_turned(found: list[TableLine], labels: tuple[Piece, ...]) -> list[Tabl
     ]
 
 
-def _head_end(full: Sequence[float], lines: Sequence[TableLine]) -> float:
+def _head_end(full: Sequence[float], partial: Sequence[Rule], lines: Sequence[TableLine]) -> float:
     """The height where the header ends: at a rule, else above the first numbers."""
     inside = [y for y in full if lines[0].y < y < lines[-1].y]
-    if inside and sum(line.y < inside[0] for line in lines) <= 6:
-        end = inside[0]
-        for following in inside[1:]:
-            between = [line for line in lines if end < line.y < following]
-            above = [line for line in lines if line.y < end]
-            names = len(between) == 1 and _subdivides(between[0], above[-1], lines)
-            if not names and (
-                not 1 <= len(between) <= 2 or any(_is_data(line) for line in between)
-            ):
-                break
-            end = following
-        return end
-    return _above_numbers(lines)
+    if not inside or sum(line.y < inside[0] for line in lines) > 6:
+        return _above_numbers(lines)
+    end = inside[0]
+    for following in inside[1:]:
+        between = [line for line in lines if end < line.y < following]
+        above = [line for line in lines if line.y < end]
+        names = len(between) == 1 and _subdivides(between[0], above[-1], lines)
+        if not names and (not 1 <= len(between) <= 2 or any(_is_data(line) for line in between)):
+            break
+        end = following
+    head = [line for line in lines if line.y < end]
+    if len(head) > 1 and len(head[-1].pieces) == 1 < len(head[-2].pieces):
+        ruled = [rule.y0 for rule in partial if head[-2].y < rule.y0 < head[-1].y]
+        end = min(ruled, default=end)
+    return end
+
+
+def _subdivides(line: TableLine, above: TableLine, lines: Sequence[TableLine]) -> bool:
+    """Whether a line between rules, numbers or not, names the columns below fewer headers.
+
+    It does not reach into the column of labels with which the lines below it begin.
+    """
+    labels = [other.pieces[0] for other in lines if other.y > line.y + 1]
+    free = all(overlap(line.pieces[0], label) < -1 for label in labels)
+    return len(line.pieces) > len(above.pieces) and free
 
 
 def _is_data(line: TableLine) -> bool:
@@ -139,12 +152,6 @@ def _is_data(line: TableLine) -> bool:
     return len(line.pieces) < 2 or any(
         piece.numeric or MISSING.fullmatch(piece.text) for piece in line.pieces[1:]
     )
-
-
-def _subdivides(line: TableLine, above: TableLine, lines: Sequence[TableLine]) -> bool:
-    """Whether a line between rules, numbers or not, names the columns below fewer headers."""
-    left = min(piece.x0 for other in lines for piece in other.pieces)
-    return len(line.pieces) > len(above.pieces) and line.pieces[0].x0 > left + 2 * line.size
 
 
 def _above_numbers(lines: Sequence[TableLine]) -> float:

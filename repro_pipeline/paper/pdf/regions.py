@@ -46,7 +46,7 @@ def ruled_boxes(frame: Frame, placed: Sequence[Placed], captions: Sequence[Capti
     vertical = join_rules([rule for rule in frame.rules if not rule.horizontal])
     fragments = [part for item in placed for part in item.parts]
     boxes = _ruled_boxes(frame, horizontal, vertical, fragments, captions)
-    boxes = [_extended(box, fragments, captions) for box in boxes]
+    boxes = [_extended(_with_bars(box, vertical), fragments, captions) for box in boxes]
     return Boxes(frame, placed, captions, horizontal + vertical, boxes)
 
 
@@ -237,6 +237,20 @@ def _extended(box: Box, fragments: Sequence[Line], captions: Sequence[CaptionAt]
         if near and (len(row) >= max(3, 0.7 * columns) or _is_title(row, box)):
             top = y - row[0].size
     return x0, top, x1, bottom
+
+
+def _with_bars(box: Box, vertical: Sequence[Rule]) -> Box:
+    """The box as high as the vertical rules that run through it."""
+    x0, top, x1, bottom = box
+    through = [
+        rule
+        for rule in vertical
+        if x0 - 2 < rule.x0 < x1 + 2 and rule.y0 < bottom - 2 and rule.y1 > top + 2
+    ]
+    near = 3 * 12.0
+    high = [rule.y0 for rule in through if rule.y0 > top - near]
+    low = [rule.y1 for rule in through if rule.y1 < bottom + near]
+    return x0, min([top, *high]), x1, max([bottom, *low])
 
 
 def _is_title(row: Sequence[Line], box: Box) -> bool:
