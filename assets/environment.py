@@ -6,7 +6,7 @@ import dagster as dg
 
 from assets.stage import stage_asset
 from repro_pipeline.agent.given_code import code_folder
-from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.bundle.folder import Bundle, code_prefix
 from repro_pipeline.environment.make import make_environment
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.environment.parity import grade_environment
@@ -46,8 +46,7 @@ def code_alone(
     assumption_ledger: AssumptionLedger,
 ) -> dict:
     """The environment rests on the code's requirements and imports."""
-    given = paper_bundle.task.code
-    top = (given.path if given else "code").rstrip("/") + "/"
+    given, top = paper_bundle.task.code, code_prefix(paper_bundle.task)
     return {
         "files": {name: sha for name, sha in paper_bundle.files.items() if name.startswith(top)},
         "given": given.model_dump(mode="json") if given else None,

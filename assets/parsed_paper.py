@@ -5,7 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from assets.stage import stage_asset
-from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.bundle.folder import Bundle, paper_files
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.paper.sources import read_agreeing
 from repro_pipeline.stages import Stage
@@ -42,11 +42,7 @@ def describe(paper: Paper) -> dict:
 
 def sources_alone(stage: Stage, paper_bundle: Bundle) -> dict:
     """The document rests on the sources, not on the rest of the folder."""
-    return {
-        name: digest
-        for name, digest in paper_bundle.files.items()
-        if name in paper_bundle.sources or name.startswith("paper/")
-    }
+    return {"sources": paper_bundle.sources, "files": paper_files(paper_bundle)}
 
 
 @stage_asset(group="understand", version="1", describe=describe, depends_on=sources_alone)

@@ -67,11 +67,11 @@ def judge(scores: Scores) -> list[dg.AssetCheckResult]:
             else dg.AssetCheckSeverity.WARN,
             description=dimension.sentence,
             metadata={
+                **{check.id: f"{check.outcome}: {check.sentence}" for check in dimension.checks},
                 "outcome": str(dimension.outcome),
                 "value": dimension.value,
                 "threshold": dimension.threshold,
                 "critical": dimension.critical,
-                **{check.id: f"{check.outcome}: {check.sentence}" for check in dimension.checks},
             },
         )
         for dimension in scores.dimensions

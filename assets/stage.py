@@ -15,7 +15,7 @@ from typing import Any
 import dagster as dg
 from pydantic import BaseModel
 
-from repro_pipeline.stages import Row, Stage, latest, output_of, run_stage
+from repro_pipeline.stages import Row, Stage, Work, latest, output_of, run_stage
 from repro_pipeline.status import Status
 from resources.project import ProjectResource
 
@@ -73,30 +73,16 @@ def stage_asset(
             context: dg.AssetExecutionContext, project: ProjectResource
         ) -> dg.MaterializeResult:
             stage = Stage(name, context.partition_key, project.open(), launch=context.run.run_id)
-            rows = {item.stage: _row(stage, item) for item in inputs}
-            values = {
-                item.stage: output_of(stage.project, rows[item.stage].event, item.model)
-                if _usable(rows[item.stage])
-                else None
-                for item in inputs
-            }
-            absent = {
-                i.stage: rows[i.stage] for i in inputs if i.required and values[i.stage] is None
-            }
             row = run_stage(
                 stage,
                 version=version,
-                depends_on=depends_on(stage, **values)
-                if depends_on and not absent
-                else {key: item.event.output if item else None for key, item in rows.items()},
-                work=lambda: body(stage, **values),
-                blocked_by=absent,
+                prepare=lambda: _prepared(stage, inputs, body, depends_on),
                 reuse=reuse,
             )
             output = output_of(stage.project, row.event, output_model) if row.usable else None
             _log(context, row)
             return dg.MaterializeResult(
-                metadata={**_row_metadata(stage, row), **(describe(output) if output else {})},
+                metadata={**_row_metadata(stage, row), **_described(describe, output, context)},
                 data_version=dg.DataVersion(row.event.output or row.event.inputs),
                 check_results=[_stage_ok(name, row), *_judged(name, checks or {}, judge, output)],
             )
@@ -104,6 +90,40 @@ def stage_asset(
         return asset
 
     return decorate
+
+
+def _prepared(
+    stage: Stage,
+    inputs: Sequence[Input],
+    body: Callable[..., Any],
+    depends_on: Callable[..., Any] | None,
+) -> Work:
+    """Read the inputs of a stage. Raises IntegrityError where one was lost or altered."""
+    rows = {item.stage: _row(stage, item) for item in inputs}
+    values = {
+        item.stage: output_of(stage.project, rows[item.stage].event, item.model)
+        if _usable(rows[item.stage])
+        else None
+        for item in inputs
+    }
+    absent = {i.stage: rows[i.stage] for i in inputs if i.required and values[i.stage] is None}
+    by_digest = {name: row.event.output if row else None for name, row in rows.items()}
+    return Work(
+        depends_on=depends_on(stage, **values) if depends_on and not absent else by_digest,
+        do=lambda: body(stage, **values),
+        blocked_by=absent,
+    )
+
+
+def _described(describe: Callable[[Any], Metadata], output: Any, context) -> Metadata:
+    """The metadata of an output; what cannot be shown hinders no stage."""
+    if output is None:
+        return {}
+    try:
+        return describe(output)
+    except Exception as error:
+        context.log.warning(f"The output cannot be shown: {error!r}")
+        return {"not shown": repr(error)}
 
 
 def _inputs(body: Callable[..., Any]) -> tuple[Input, ...]:

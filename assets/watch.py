@@ -26,7 +26,7 @@ def watch_project(context: dg.SensorEvaluationContext, project: ProjectResource)
 def register_papers(instance: dg.DagsterInstance, project: Project) -> list[str]:
     """Make a partition of each folder of `papers/` that is none yet; return the new ones."""
     folders = project.papers.iterdir() if project.papers.is_dir() else ()
-    found = {path.name for path in folders if path.is_dir() and PAPER_ID.match(path.name)}
+    found = {path.name for path in folders if path.is_dir() and PAPER_ID.fullmatch(path.name)}
     new = sorted(found - set(instance.get_dynamic_partitions(PAPERS.name)))
     if new:
         instance.add_dynamic_partitions(PAPERS.name, new)

@@ -54,18 +54,26 @@ def init(options: argparse.Namespace) -> int:
     if (root / "repro.yaml").exists():
         raise UserError("there is a project already.", where=str(root))
     instance = root / ".repro" / "dagster"
-    for folder in (root / "papers", instance):
-        folder.mkdir(parents=True, exist_ok=True)
     places = {
         "repro.yaml": root,
         "rubric.yaml": root,
         "workspace.yaml": root,
         "dagster.yaml": instance,
     }
+    taken = [name for name, place in places.items() if (place / name).exists()]
+    if taken:
+        raise UserError(
+            f"there is a {taken[0]} already, and it would be overwritten.",
+            where=str(root),
+            hint="Make the project in a folder of its own: `repro init FOLDER`.",
+        )
+    for folder in (root / "papers", instance):
+        folder.mkdir(parents=True, exist_ok=True)
     with as_file(files("repro_pipeline") / "templates") as templates:
         for name, place in places.items():
             shutil.copyfile(templates / name, place / name)
-    (root / ".gitignore").write_text(".repro/\nreports/\n", encoding="utf-8")
+    with (root / ".gitignore").open("a", encoding="utf-8") as ignored:
+        ignored.write(".repro/\nreports/\n")
     print(f"Made a project in {root}. Add a paper with `repro add PATH`.")
     return OK
 
@@ -99,21 +107,29 @@ def add(options: argparse.Namespace) -> int:
 
 def run(options: argparse.Namespace) -> int:
     """Materialise the stages of papers, show the progress, sum up."""
-    from repro_pipeline.bundle.folder import open_bundle
+    from repro_pipeline.bundle.folder import open_bundle, paper_id_of
 
     runner = "unsafe_local" if options.unsafe_local else None
     project = _project(runner)
     papers = _papers(project) if options.all else options.papers
     if not papers:
         raise UserError(
-            "no paper to run.", hint="Name one (`repro run ID`), or add one with `repro add PATH`."
+            "no paper to run.",
+            hint="Name one (`repro run ID`), take `--all`, or add one with `repro add PATH`.",
         )
-    for paper in papers:
-        open_bundle(project.bundle(paper))
     if _runs_code(options.stage):
         project.runner.enforcement()
-    codes = [_run_one(project, paper, options.stage, runner) for paper in papers]
-    return max(codes)
+    codes = []
+    for name in papers:
+        paper = name.rstrip("/")
+        try:
+            open_bundle(project.bundle(paper_id_of(paper)))
+        except UserError as error:
+            print(f"error: {error}", file=sys.stderr)
+            codes.append(MENDABLE)
+            continue
+        codes.append(_run_one(project, paper, options.stage, runner))
+    return FAULT if FAULT in codes else max(codes)
 
 
 def status(options: argparse.Namespace) -> int:
@@ -131,6 +147,19 @@ def report(options: argparse.Namespace) -> int:
     return print_report(_project(), options.paper)
 
 
+def log(options: argparse.Namespace) -> int:
+    """The end of a run's log: of the latest run that failed, else of the latest."""
+    from repro_pipeline.terminal import print_log
+
+    return print_log(
+        _project(),
+        options.paper,
+        experiment=options.experiment,
+        seed=options.seed,
+        lines=options.lines,
+    )
+
+
 def ui(options: argparse.Namespace) -> int:
     """Dagster's webserver and daemon for this project, until interrupted."""
     from assets.rubric import observe_if_changed
@@ -142,7 +171,7 @@ def ui(options: argparse.Namespace) -> int:
     observe_if_changed(instance, project)
     command = [sys.executable, "-m", "dagster", "dev", "-w", str(project.root / "workspace.yaml")]
     command += ["-h", options.host, "-p", str(options.port)]
-    print(f"http://{options.host}:{options.port} (stop with Ctrl-C)")
+    print(f"starting http://{options.host}:{options.port}, ready in about 15 s (stop with Ctrl-C)")
     server = subprocess.Popen(command, env=_dagster_environment(project), start_new_session=True)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
@@ -188,7 +217,7 @@ def _run_one(project: Project, paper: str, stage: str | None, runner: str | None
     from assets.rubric import observe_if_changed
     from assets.watch import register_papers
     from repro_pipeline.definitions import build_definitions
-    from repro_pipeline.terminal import Progress, print_outcome
+    from repro_pipeline.terminal import Progress, print_outcome, was_interrupted
     from resources.project import ProjectResource
 
     instance = _instance(project)
@@ -207,7 +236,39 @@ def _run_one(project: Project, paper: str, stage: str | None, runner: str | None
             )
     except dg.DagsterExecutionInterruptedError:
         raise KeyboardInterrupt from None
-    return print_outcome(project, paper, launch=result.run_id, stages=_upto(stage))
+    if was_interrupted(project, paper, launch=result.run_id):
+        raise KeyboardInterrupt
+    return print_outcome(
+        project,
+        paper,
+        launch=result.run_id,
+        stages=_upto(stage),
+        reused=_reused(result),
+        faults={
+            event.step_key: _innermost(event.step_failure_data.error).message
+            for event in result.all_events
+            if event.is_step_failure
+        },
+    )
+
+
+def _innermost(error):
+    """The error at the root of a chain of causes."""
+    return _innermost(error.cause) if error.cause else error
+
+
+def _reused(result) -> set[str]:
+    """The stages of a launch that stood already, by the metadata of their materialisations."""
+    made = [
+        e.step_materialization_data.materialization
+        for e in result.all_events
+        if e.is_step_materialization
+    ]
+    return {
+        one.asset_key.path[-1]
+        for one in made
+        if "reused" in one.metadata and one.metadata["reused"].value
+    }
 
 
 def _upto(stage: str | None) -> list[str]:
@@ -293,6 +354,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     command(status, "status").add_argument("papers", nargs="*", metavar="ID")
     command(report, "report").add_argument("paper", metavar="ID")
+    one = command(log, "log")
+    one.add_argument("paper", metavar="ID")
+    one.add_argument("--experiment", help="only runs of this experiment")
+    one.add_argument("--seed", type=int, help="only the run with this seed")
+    one.add_argument("--lines", type=int, default=40, help="how many lines (default 40)")
     one = command(ui, "ui")
     one.add_argument("--port", type=int, default=3000)
     one.add_argument("--host", default="127.0.0.1")

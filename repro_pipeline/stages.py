@@ -76,65 +76,71 @@ class Stage:
         return self.project.bundle(self.paper)
 
 
+@dataclass(frozen=True)
+class Work:
+    """What a stage is to do, and what it rests on."""
+
+    depends_on: Any
+    """All that the output depends on, as JSON."""
+    do: Callable[[], BaseModel | Ended]
+    blocked_by: Mapping[str, Row | None]
+    """The earlier stages that it needs and that left nothing."""
+
+
 def run_stage(
-    stage: Stage,
-    *,
-    version: str,
-    depends_on: Any,
-    work: Callable[[], BaseModel | Ended],
-    blocked_by: Mapping[str, Row | None],
-    reuse: bool = True,
+    stage: Stage, *, version: str, prepare: Callable[[], Work], reuse: bool = True
 ) -> Row:
     """Run one stage of one paper, unless its last row is good and rests on the same inputs.
 
-    `depends_on` is all that the output depends on, as JSON; `blocked_by` are the earlier stages
-    that it needs and that left nothing. A UserError becomes a row with its sentence. Any other
-    exception, an interrupt included, becomes a row as well, and is raised again.
+    `prepare` reads the inputs. A UserError of it or of the work becomes a row with its sentence. Any
+    other exception, an interrupt included, becomes a row as well, and is raised again.
     """
-    inputs = digest({"version": version, "depends_on": depends_on})
+    clock = time.monotonic()
+
+    def finish(
+        status: Status, reason: Reason | None, inputs: str, value: BaseModel | None = None
+    ) -> Row:
+        output = None
+        if value is not None:
+            output = stage.project.store.put(
+                canonical_json(value.model_dump(mode="json", by_alias=True))
+            )
+        event = StageFinished(
+            stage=stage.name,
+            inputs=inputs,
+            status=status,
+            reason=reason,
+            output=output,
+            code_version=version,
+            launch=stage.launch,
+            seconds=round(time.monotonic() - clock, 3),
+        )
+        stage.record(event)
+        return Row(event, reused=False)
+
+    inputs = digest({"version": version, "depends_on": None})
     with stage.project.locked(stage.paper):
-        standing = latest(stage.project, stage.paper, stage.name)
-        if reuse and standing and _stands(standing, inputs, stage.project):
-            return Row(standing, reused=True)
-        clock = time.monotonic()
-
-        def finish(status: Status, reason: Reason | None, value: BaseModel | None = None) -> Row:
-            output = None
-            if value is not None:
-                output = stage.project.store.put(
-                    canonical_json(value.model_dump(mode="json", by_alias=True))
-                )
-            event = StageFinished(
-                stage=stage.name,
-                inputs=inputs,
-                status=status,
-                reason=reason,
-                output=output,
-                code_version=version,
-                launch=stage.launch,
-                seconds=round(time.monotonic() - clock, 3),
-            )
-            stage.record(event)
-            return Row(event, reused=False)
-
-        if blocked_by:
-            return finish(Status.BLOCKED, _blocked(blocked_by))
         try:
-            result = work()
+            work = prepare()
+            inputs = digest({"version": version, "depends_on": work.depends_on})
+            standing = latest(stage.project, stage.paper, stage.name)
+            if reuse and standing and _stands(standing, inputs, stage.project):
+                return Row(standing, reused=True)
+            if work.blocked_by:
+                return finish(Status.BLOCKED, _blocked(work.blocked_by), inputs)
+            result = work.do()
+            if isinstance(result, Ended):
+                return finish(result.status, result.reason, inputs, result.value)
+            return finish(Status.OK, None, inputs, result)
         except UserError as error:
-            return finish(Status.FAILED, Reason.of(error))
+            return finish(Status.FAILED, Reason.of(error), inputs)
         except Exception as error:
-            finish(
-                Status.FAILED,
-                Reason(code="internal_error", sentence=f"{type(error).__name__}: {error}"),
-            )
+            sentence = f"{type(error).__name__}: {error}"
+            finish(Status.FAILED, Reason(code="internal_error", sentence=sentence), inputs)
             raise
         except BaseException:
-            finish(Status.CANCELLED, _INTERRUPTED)
+            finish(Status.CANCELLED, _INTERRUPTED, inputs)
             raise
-        if isinstance(result, Ended):
-            return finish(result.status, result.reason, result.value)
-        return finish(Status.OK, None, result)
 
 
 def latest(project: Project, paper: str, name: str) -> StageFinished | None:
@@ -153,8 +159,13 @@ def output_of(project: Project, row: StageFinished, model: type[Output]) -> Outp
 
 
 def _stands(row: StageFinished, inputs: str, project: Project) -> bool:
-    good = row.status in {Status.OK, Status.NOT_APPLICABLE}
-    return good and row.inputs == inputs and (row.output is None or row.output in project.store)
+    """Whether a row is good and rests on these inputs. Raises IntegrityError for altered output."""
+    if row.status not in {Status.OK, Status.NOT_APPLICABLE} or row.inputs != inputs:
+        return False
+    if row.output is None or row.output not in project.store:
+        return row.output is None
+    project.store.get(row.output)
+    return True
 
 
 def _blocked(rows: Mapping[str, Row | None]) -> Reason:

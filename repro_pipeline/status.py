@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BeforeValidator
 
 from repro_pipeline.errors import UserError
 from repro_pipeline.frozen import Frozen
@@ -55,11 +58,20 @@ class Sign(StrEnum):
     EXCLUDED = "excluded"
 
 
+LONGEST = 2000
+
+
+def _readable(sentence: str) -> str:
+    clean = "".join(c if c.isprintable() or c == "\n" else " " for c in sentence[: LONGEST + 1])
+    return clean if len(clean) <= LONGEST else clean[: LONGEST - 2] + " …"
+
+
 class Reason(Frozen):
     """Why something ended as it did: a code for machines and a sentence for people."""
 
     code: str
-    sentence: str
+    sentence: Annotated[str, BeforeValidator(_readable)]
+    """At most LONGEST characters, without control characters: it may quote hostile output."""
     signature: str | None = None
     """Hash of a normalised traceback, so that the same failure is recognised."""
 

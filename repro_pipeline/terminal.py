@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
+from rich.text import Text
 
+from repro_pipeline.errors import BundleError
 from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.ledger.anchor import read_anchors
 from repro_pipeline.ledger.chain import verify_chain
-from repro_pipeline.ledger.events import AttemptFinished, Event, RunsPlanned, StageFinished
+from repro_pipeline.ledger.events import (
+    PROJECT_CHAIN,
+    AttemptFinished,
+    Event,
+    RunsPlanned,
+    StageFinished,
+)
+from repro_pipeline.ledger.logs import tail
+from repro_pipeline.ledger.projections import attempts
 from repro_pipeline.project import Project
 from repro_pipeline.report.text import claims_rows
+from repro_pipeline.report.words import plain
 from repro_pipeline.report.write import ReportFiles, restore_report
 from repro_pipeline.scoring.model import Evidence, Scores
 from repro_pipeline.stage_names import STAGES
@@ -25,6 +37,7 @@ from repro_pipeline.stages import latest, output_of
 from repro_pipeline.status import Status
 
 _POLL_SECONDS = 0.2
+_MAKE_RUNS = {"implementation", "baseline", "ablations", "sensitivity", "integrity"}
 _STYLE = {
     Status.OK: "green",
     Status.NOT_APPLICABLE: "dim",
@@ -50,6 +63,7 @@ class Progress:
             transient=True,
         )
         self._task = None
+        self._said: set[tuple[str, str]] = set()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -94,10 +108,10 @@ class Progress:
             self._bar.advance(self._task)
         what = attempt.experiment + (f", seed {attempt.seed}" if attempt.seed is not None else "")
         if attempt.status is not Status.OK:
-            why = attempt.reason.sentence if attempt.reason else attempt.status
-            self._console.print(
-                f"    [red]{attempt.status}[/red] {escape(what)}: {escape(str(why))}"
-            )
+            why = str(attempt.reason.sentence if attempt.reason else attempt.status)
+            said = "as before" if (attempt.experiment, why) in self._said else why
+            self._said.add((attempt.experiment, why))
+            self._console.print(f"    [red]{attempt.status}[/red] {escape(what)}: {escape(said)}")
         elif not self._console.is_terminal and attempt.purpose is not Purpose.DEV:
             self._console.print(f"    {escape(what)}: {attempt.seconds:.1f} s")
 
@@ -111,38 +125,51 @@ class Progress:
         )
 
 
-def print_outcome(project: Project, paper: str, *, launch: str, stages: Sequence[str]) -> int:
-    """What a launch came to: claims, failures in sentences, the report's path; the exit code."""
-    console = Console()
+def was_interrupted(project: Project, paper: str, *, launch: str) -> bool:
+    """Whether a stage of the launch was cancelled: the orchestrator makes a failure of an interrupt."""
+    rows = [latest(project, paper, name) for name in STAGES]
+    return any(row and row.launch == launch and row.status is Status.CANCELLED for row in rows)
+
+
+def print_outcome(
+    project: Project,
+    paper: str,
+    *,
+    launch: str,
+    stages: Sequence[str],
+    reused: Collection[str],
+    faults: Mapping[str, str],
+) -> int:
+    """What a launch came to: claims, failures in sentences, the report's path; the exit code.
+
+    `reused` are the stages that the launch found standing; `faults` are those that raised, with
+    what they said. Only what this launch made or found standing is shown as its result.
+    """
     rows = [row for name in stages if name in STAGES if (row := latest(project, paper, name))]
-    stood = [row for row in rows if row.launch != launch]
-    if stood:
-        console.print(
-            f"  {len(stood)} of {len(rows)} stages stood already; nothing was done for them."
-        )
-    if rows and rows[-1].stage == "report" and rows[-1].output:
+    rows = [row for row in rows if row.launch == launch or row.stage in reused]
+    if reused:
+        print(f"  {len(reused)} of {len(rows)} stages stood already; nothing was done for them.")
+    if not faults and rows and rows[-1].stage == "report" and rows[-1].output:
         print_report(project, paper)
     bad = [row for row in rows if row.status not in {Status.OK, Status.NOT_APPLICABLE}]
     for row in bad:
         if row.status is not Status.BLOCKED and row.reason:
             print(f"error: {row.stage} ({row.status}): {row.reason.sentence}")
-    return _exit_code(
-        {row.reason.code for row in bad if row.reason}, expected=len(stages), got=rows
-    )
-
-
-def _exit_code(codes: set[str], *, expected: int, got: Sequence[StageFinished]) -> int:
-    if "internal_error" in codes or not got:
+    for stage in faults.keys() - {row.stage for row in bad}:
+        print(f"error: {stage}: {plain(faults[stage])[:500]}")
+    if any(row.stage in _MAKE_RUNS for row in bad if row.status is not Status.BLOCKED):
+        print(f"What a failed run said: `repro log {paper}`.")
+    codes = {row.reason.code for row in bad if row.reason}
+    if faults or not rows:
         return 1
-    if "sandbox_unavailable" in codes:
-        return 3
-    return 2 if codes else 0
+    return 3 if "sandbox_unavailable" in codes else 2 if codes else 0
 
 
 def print_report(project: Project, paper: str) -> int:
     """The table of claims, and the path of the report."""
-    from repro_pipeline.errors import BundleError
-
+    if paper not in project.ledger.chains():
+        papers = ", ".join(chain for chain in project.ledger.chains() if chain != PROJECT_CHAIN)
+        raise BundleError(f"there is no paper '{paper}'.", hint=f"There are: {papers or 'none'}.")
     row = latest(project, paper, "report")
     if row is None or row.output is None:
         why = f": {row.reason.sentence}" if row and row.reason else "."
@@ -152,14 +179,14 @@ def print_report(project: Project, paper: str) -> int:
     scores = output_of(project, latest(project, paper, "scores"), Scores)
     evidence = output_of(project, latest(project, paper, "experiment_ledger"), Evidence)
     header, *lines = claims_rows(scores, evidence.claims)
-    table = Table(title=escape(paper), title_justify="left")
+    table = Table(title=Text(paper, style="bold"), title_justify="left", box=SIMPLE_HEAD)
     for name in header:
         table.add_column(name, overflow="fold")
     for line in lines:
         table.add_row(*map(escape, line))
-    console = Console()
+    console = _wide_console()
     console.print(table)
-    console.print(escape(scores.headline), style="bold")
+    console.print(escape(scores.headline), style="bold", highlight=False)
     for dimension in scores.dimensions:
         critical = " (critical)" if dimension.critical else ""
         console.print(
@@ -172,7 +199,7 @@ def print_report(project: Project, paper: str) -> int:
 
 def print_status(project: Project, papers: Sequence[str]) -> int:
     """One line per paper: its last stage, how it ended, and its headline."""
-    table = Table("Paper", "Last stage", "Status", "Says")
+    table = Table("Paper", "Stage", "Status", "Says", box=SIMPLE_HEAD)
     for paper in papers:
         rows = [row for name in STAGES if (row := latest(project, paper, name))]
         if not rows:
@@ -182,14 +209,45 @@ def print_status(project: Project, papers: Sequence[str]) -> int:
         shown = bad[0] if bad else rows[-1]
         says = shown.reason.sentence if shown.reason else ""
         scored = latest(project, paper, "scores")
-        if scored and scored.output:
-            says = output_of(project, scored, Scores).headline + (f" {says}" if bad else "")
+        if not bad and scored and scored.output:
+            says = output_of(project, scored, Scores).headline
         style = _STYLE.get(shown.status, "red")
         table.add_row(
             escape(paper), shown.stage, f"[{style}]{shown.status}[/{style}]", escape(says)
         )
-    Console().print(table)
+    _wide_console().print(table)
     return 0
+
+
+def print_log(
+    project: Project, paper: str, *, experiment: str | None, seed: int | None, lines: int
+) -> int:
+    """The end of one run's log, under a line that says which run it is."""
+    found = [
+        attempt
+        for attempt in attempts(project.ledger.events(paper))
+        if experiment in (None, attempt.experiment) and seed in (None, attempt.seed) and attempt.log
+    ]
+    if not found:
+        raise BundleError(
+            f"there is no log of such a run of '{paper}'.",
+            hint=f"`repro ledger show {paper} --kind attempt_finished` lists the runs.",
+        )
+    failed = [attempt for attempt in found if attempt.status is not Status.OK]
+    shown = (failed or found)[-1]
+    why = f": {shown.reason.sentence}" if shown.reason else ""
+    run = f"{shown.experiment}, seed {shown.seed}, {shown.purpose}, attempt {shown.number}"
+    print(f"{run}, {shown.status}{why}")
+    with project.store.open(shown.log) as stream:
+        for line in tail(stream, lines):
+            print(f"  {plain(line)}")
+    return 0
+
+
+def _wide_console() -> Console:
+    """The terminal; what is not one is given room for a table."""
+    console = Console()
+    return console if console.is_terminal else Console(width=120)
 
 
 def print_events(project: Project, paper: str, *, kinds: Sequence[str], as_json: bool) -> int:

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from repro_pipeline.agent.model import Implementation
-from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.bundle.folder import Bundle, code_prefix
 from repro_pipeline.bundle.task import Task
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.config import Roles
 from repro_pipeline.errors import BundleError, UserError
 from repro_pipeline.experiment.load import SPEC_NAME, experiment_of_command, load_experiments
 from repro_pipeline.experiment.spec import Experiment, ExperimentKind
+from repro_pipeline.ledger.tree import Tree
 from repro_pipeline.ports import ArtifactStore
 
 
@@ -72,9 +73,11 @@ def freeze_code(
         if experiment.kind is not ExperimentKind.SENSITIVITY
         for claim in experiment.claims
     }
+    code_tree = store.put_tree(code)
+    _check_unchanged(code_tree, bundle, store)
     return Implementation(
         mode="code",
-        code_tree=store.put_tree(code),
+        code_tree=code_tree,
         command=command,
         experiments=experiments,
         sample=sample,
@@ -82,6 +85,21 @@ def freeze_code(
         uncovered=tuple(claim.id for claim in claims.claims if claim.id not in covered),
         seeded=seeded,
     )
+
+
+def _check_unchanged(code_tree: str, bundle: Bundle, store: ArtifactStore) -> None:
+    """Raise BundleError where the stored code is not the code that the bundle was read with."""
+    inside = code_prefix(bundle.task)
+    stored = Tree.model_validate_json(store.get(code_tree))
+    changed = [
+        file.path for file in stored.files if bundle.files.get(inside + file.path) != file.sha256
+    ]
+    if changed:
+        raise BundleError(
+            "was changed while the paper was being processed.",
+            where=f"{inside}{changed[0]}",
+            hint="Run it again.",
+        )
 
 
 def check_places(command: Sequence[str], data: Sequence[str], *, where: str) -> None:

@@ -36,7 +36,7 @@ def implement(
     if made.uncovered:
         stage.warn("claims_not_covered", f"No experiment covers: {', '.join(made.uncovered)}.")
     tried = _sample_runs(stage, Setting(bundle, made, environment, data))
-    if isinstance(tried, Ended):
+    if isinstance(tried, Ended) and tried.reason.code != "budget_exhausted":
         return Ended(None, tried.status, tried.reason)
     stage.record(
         ImplementationFrozen(code_tree=made.code_tree, mode=made.mode, claims=digest(claims))

@@ -44,7 +44,7 @@ def paper_id_of(name: str) -> str:
         raise BundleError(
             f"'{name}' cannot be a paper id: it may hold a-z, 0-9, '.', '_' and '-', "
             "and begins with a letter or digit.",
-            hint=f"Rename the folder, for example to '{slug[:100]}'.",
+            hint=f"Rename the folder, for example to '{slug[:100]}', or give an id with --id.",
         )
     return name
 
@@ -148,10 +148,26 @@ def _which_exist(papers: Path) -> str:
     return f"These exist: {', '.join(names)}." if names else "Add one with `repro add PATH`."
 
 
+def code_prefix(task: Task) -> str:
+    """What the names of the code's files begin with, relative to the bundle."""
+    path = task.code.path if task.code else "code"
+    return "" if path == "." else f"{path}/"
+
+
+def paper_files(bundle: Bundle) -> dict[str, str]:
+    """The files that the paper may be made of, with their digests: `\\input` reaches any of them."""
+    code = code_prefix(bundle.task) or None
+    others = ("references/", "data/", *([code] if code else []))
+    return {
+        name: sha256
+        for name, sha256 in bundle.files.items()
+        if name in bundle.sources or not (name == TASK_NAME or name.startswith(others))
+    }
+
+
 def keep_bundle(bundle: Bundle, folder: Path, store: ArtifactStore) -> None:
     """Keep the sources, the task and the references in the store; the code is kept when frozen."""
-    kept = (*bundle.sources, TASK_NAME)
-    for name in bundle.files:
-        wanted = name in kept or name.split("/")[0] in {"paper", "references"}
-        if wanted and (folder / name).is_file():
+    data = {item.path for item in bundle.task.data}
+    for name in {*paper_files(bundle), *bundle.references, TASK_NAME} - data:
+        if name in bundle.files and (folder / name).is_file():
             store.put_file(folder / name)

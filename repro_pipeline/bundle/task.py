@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from repro_pipeline.claims.model import ClaimId, ClaimTerms
 from repro_pipeline.frozen import Frozen, Misfit, Sha256, Slug
@@ -36,13 +37,21 @@ class TaskPair(Frozen):
     """Sign of variant - full, for claims without values; a conflict with the values is an error."""
 
 
+def _plain_folder(path: str) -> str:
+    """A folder of the bundle in its one spelling: `code`, not `./code/`. Raises ValueError."""
+    pure = PurePosixPath(path)
+    if pure.is_absolute() or ".." in pure.parts or "\0" in path:
+        raise ValueError(f"'{path}' is no folder inside the bundle")
+    return pure.as_posix()
+
+
 class TaskCode(Frozen):
     """Given code: its folder, and for code without `experiment.yaml` the command of one run.
 
     `command` may hold `{seed}`, `{out}` and `{data}`; without `{seed}` the code is unseeded.
     """
 
-    path: str = "code"
+    path: Annotated[str, AfterValidator(_plain_folder)] = "code"
     command: tuple[str, ...] = ()
     requirements: str | None = None
     python: str | None = None

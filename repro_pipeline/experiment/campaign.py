@@ -16,7 +16,7 @@ from repro_pipeline.environment.manifest import verify_manifest
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.experiment.load import sample_config
 from repro_pipeline.experiment.model import Run, RunSet
-from repro_pipeline.experiment.runs import Laboratory, PlannedRun, execute_runs, plan_runs
+from repro_pipeline.experiment.runs import Laboratory, PlannedRun, execute_runs, plan_runs, stamps
 from repro_pipeline.experiment.seeds import evaluation_seeds
 from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose
 from repro_pipeline.frozen import digest
@@ -103,10 +103,11 @@ def run_planned(stage: Stage, planned: Sequence[PlannedRun], setting: Setting) -
     project, folder = stage.project, stage.bundle_folder
     budget = lower(project.config.budget, setting.bundle.task.budget)
     affordable = _affordable(planned, setting.implementation, budget)
+    lab = laboratory(stage, setting)  # with the data's stamps, before they are verified
     verify_manifest(setting.data, folder)
     runs = execute_runs(
         affordable,
-        laboratory(stage, setting),
+        lab,
         stage=stage.name,
         deadline=time.monotonic() + budget.wall_clock - _spent(stage)
         if budget.wall_clock
@@ -143,6 +144,7 @@ def laboratory(stage: Stage, setting: Setting) -> Laboratory:
         python=host_python(built, cache),
         mounts=environment_mounts(built, cache),
         data=data,
+        stamps=stamps(data),
         limits=project.config.limits,
         workers=project.workers,
         scratch=project.state / "scratch" / stage.paper,

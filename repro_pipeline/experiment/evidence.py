@@ -9,7 +9,7 @@ from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.experiment.campaign import seeds_of
-from repro_pipeline.experiment.model import RunSet
+from repro_pipeline.experiment.model import Run, RunSet
 from repro_pipeline.scoring.model import Evidence, IntegrityEvidence
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import Stage, latest
@@ -40,9 +40,15 @@ def gather_evidence(
         data=data or DataManifest(),
         integrity=integrity or IntegrityEvidence(),
         code_tree=implementation.code_tree if implementation else None,
-        runner=stage.project.runner.name,
+        runner="unsafe_local" if _unsandboxed(runs, integrity) else stage.project.runner.name,
         failures=_failures(stage),
     )
+
+
+def _unsandboxed(runs: Sequence[Run], integrity: IntegrityEvidence | None) -> bool:
+    """Whether any run whose values are used ran without a sandbox, in whichever launch."""
+    used = (*runs, *(integrity.parity if integrity else ()))
+    return any(run.counted.runner == "unsafe_local" for run in used)
 
 
 def _failures(stage: Stage) -> tuple[Reason, ...]:

@@ -20,6 +20,8 @@ from repro_pipeline.jsonfile import NotFiniteError, read_json
 from repro_pipeline.jsonpath import parse_path, values_at
 
 METRICS_NAME = "metrics.json"
+_LARGEST = 1e100
+"""A larger value is none: sums of such overflow, and no metric is meant."""
 LARGEST_METRICS = 16 << 20
 """Bytes of a metrics.json."""
 LARGEST_OUTPUT = 256 << 20
@@ -92,8 +94,8 @@ def _checked(values: list[tuple[str, float]], claims: Sequence[str]) -> dict[str
             )
         if claim in result:
             raise MetricsError("metrics_repeated_claim", f"reports '{claim}' twice.")
-        if not math.isfinite(value):
-            raise MetricsError("metrics_not_finite", f"the value of '{claim}' is {value}.")
+        if not math.isfinite(value) or abs(value) > _LARGEST:
+            raise MetricsError("metrics_not_finite", f"the value of '{claim}' is {value:.6g}.")
         result[claim] = value
     missing = [claim for claim in claims if claim not in result]
     if missing:
@@ -138,11 +140,21 @@ def _mapped(mapping: OutputMapping, out: Path, log: Path, started_ns: int) -> fl
     found = _found(mapping, text, name)
     if not found:
         raise MetricsError(
-            "metrics_missing", f"holds nothing for the claim '{mapping.claim}'.", where=name
+            "metrics_missing",
+            f"holds nothing for the claim '{mapping.claim}' by {_way(mapping)}.",
+            where=name,
         )
     used = found if mapping.stat == "mean" else found[-1:]
     numbers = [_number(value, mapping.claim, name) for value in used]
     return sum(numbers) / len(numbers)
+
+
+def _way(mapping: OutputMapping) -> str:
+    """How a mapping looks for its value, as `task.yaml` says it."""
+    if mapping.csv is not None:
+        rows = ", ".join(f"{column} = {text}" for column, text in mapping.csv.where.items())
+        return f"the column {mapping.csv.column} where {rows or 'any'}"
+    return f"json: {mapping.json_path}" if mapping.json_path else f"regex: {mapping.regex}"
 
 
 def _found(mapping: OutputMapping, text: str, name: str) -> list[Any]:

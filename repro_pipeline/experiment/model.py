@@ -33,6 +33,8 @@ class Attempt(Frozen):
     """The run's whole output in the artifact store."""
     outputs: dict[str, Sha256] = {}
     """The files that the run left, by their path in its output folder, in the artifact store."""
+    runner: str | None = None
+    """What ran it: `unsafe_local` is no sandbox."""
     limits: dict[str, str] = {}
     """Which sandbox limit held how: hard, watched, unavailable."""
 

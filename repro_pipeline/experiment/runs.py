@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -24,7 +25,13 @@ from repro_pipeline.ledger.projections import runs as project_runs
 from repro_pipeline.ledger.redact import redact_log
 from repro_pipeline.ports import ArtifactStore, Ledger, Runner
 from repro_pipeline.sandbox.outputs import safe_outputs
-from repro_pipeline.sandbox.policy import Limits, Mount, RunOutcome, SandboxPolicy
+from repro_pipeline.sandbox.policy import (
+    Limits,
+    Mount,
+    RunOutcome,
+    SandboxPolicy,
+    default_environment,
+)
 from repro_pipeline.status import Reason, Status
 
 _LOG_TAIL = 64_000
@@ -54,12 +61,23 @@ class Laboratory:
     """What the interpreter needs."""
     data: Mapping[str, Mount]
     """The input files by name."""
+    stamps: Mapping[str, tuple[int, ...]]
+    """Their `stamps`, taken before they were verified: a run counts only while these stand."""
     limits: Limits
     workers: int
     scratch: Path
     """A folder for working copies; emptied run by run."""
     actor: str
     outputs: tuple[OutputMapping, ...] = ()
+
+
+def stamps(data: Mapping[str, Mount]) -> dict[str, tuple[int, ...]]:
+    """Inode, size and times of each input file: another stamp may be another content."""
+    found = {}
+    for name, mount in data.items():
+        stat = mount.source.stat()
+        found[name] = (stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+    return found
 
 
 def plan_runs(
@@ -109,6 +127,8 @@ def execute_runs(
     ended and recorded as cancelled, and the interrupt goes on.
     """
     lab.runner.enforcement()  # raises before anything is planned where no run could start
+    for left in lab.scratch.glob("run-*"):  # of a worker that was killed; the paper's lock is held
+        shutil.rmtree(left, ignore_errors=True)
     done = {run.run_key: run for run in project_runs(lab.ledger.events(lab.paper))}
     open_runs = [run for run in planned if not _succeeded(done.get(run.identity.run_key))]
     lab.ledger.append(
@@ -121,12 +141,13 @@ def execute_runs(
         actor=lab.actor,
     )
     attempts = {key: len(run.attempts) for key, run in done.items()}
+    until = _Until(deadline, threading.Event())
     with ThreadPoolExecutor(max_workers=lab.workers) as pool:
         futures = [
-            pool.submit(_attempt, run, attempts.get(run.identity.run_key, 0) + 1, lab, deadline)
+            pool.submit(_attempt, run, attempts.get(run.identity.run_key, 0) + 1, lab, until)
             for run in open_runs
         ]
-        _wait_for_all(futures, lab.runner)
+        _wait_for_all(futures, lab.runner, until)
     done = {run.run_key: run for run in project_runs(lab.ledger.events(lab.paper))}
     return tuple(done[run.identity.run_key] for run in planned if run.identity.run_key in done)
 
@@ -135,7 +156,20 @@ def _succeeded(run: Run | None) -> bool:
     return run is not None and run.counted.status is Status.OK
 
 
-def _wait_for_all(futures: list[Future], runner: Runner) -> None:
+@dataclass(frozen=True)
+class _Until:
+    """When no further run is started: after a deadline, or once everything is to stop."""
+
+    deadline: float | None
+    stop: threading.Event
+
+    @property
+    def over(self) -> bool:
+        late = self.deadline is not None and time.monotonic() > self.deadline
+        return late or self.stop.is_set()
+
+
+def _wait_for_all(futures: list[Future], runner: Runner, until: _Until) -> None:
     """Wait with the interrupt deliverable; on any error end what runs and cancel what waits."""
     waiting = set(futures)
     try:
@@ -144,14 +178,17 @@ def _wait_for_all(futures: list[Future], runner: Runner) -> None:
             for future in finished:
                 future.result()
     except BaseException:
+        until.stop.set()
         for future in futures:
             future.cancel()
-        runner.cancel_all()
+        while not all(future.done() for future in futures):
+            runner.cancel_all()  # again: a run may have been about to start
+            wait(futures, timeout=0.2)
         raise
 
 
-def _attempt(run: PlannedRun, number: int, lab: Laboratory, deadline: float | None) -> None:
-    if deadline is not None and time.monotonic() > deadline:
+def _attempt(run: PlannedRun, number: int, lab: Laboratory, until: _Until) -> None:
+    if until.over:
         return
     identity, experiment = run.identity, run.experiment
     started_at, clock = datetime.now(UTC), time.monotonic()
@@ -162,6 +199,7 @@ def _attempt(run: PlannedRun, number: int, lab: Laboratory, deadline: float | No
         "purpose": identity.purpose,
         "seed": identity.seed,
         "started_at": started_at,
+        "runner": lab.runner.name,
     }
     lab.ledger.append(
         lab.paper,
@@ -173,26 +211,34 @@ def _attempt(run: PlannedRun, number: int, lab: Laboratory, deadline: float | No
             data_manifest=identity.data_manifest,
             command=identity.command,
             config=identity.config,
-            runner=lab.runner.name,
         ),
         actor=lab.actor,
     )
     lab.scratch.mkdir(parents=True, exist_ok=True)
     place = Path(tempfile.mkdtemp(prefix="run-", dir=lab.scratch))
+
+    def finish(**ended: Any) -> None:
+        seconds = round(time.monotonic() - clock, 3)
+        attempt = Attempt(**common, kind=experiment.kind, seconds=seconds, **ended)
+        lab.ledger.append(lab.paper, AttemptFinished(attempt=attempt), actor=lab.actor)
+
     try:
-        ended = _run_in(place, run, lab)
+        finish(**_run_in(place, run, lab, until))
+    except Exception as error:
+        sentence = f"{type(error).__name__}: {error}"
+        finish(status=Status.FAILED, reason=Reason(code="internal_error", sentence=sentence))
+        raise
     finally:
         shutil.rmtree(place, ignore_errors=True)
-    attempt = Attempt(
-        **common, kind=experiment.kind, seconds=round(time.monotonic() - clock, 3), **ended
-    )
-    lab.ledger.append(lab.paper, AttemptFinished(attempt=attempt), actor=lab.actor)
 
 
-def _run_in(place: Path, run: PlannedRun, lab: Laboratory) -> dict:
+def _run_in(place: Path, run: PlannedRun, lab: Laboratory, until: _Until) -> dict:
     """Run once in the folder `place`; the end of it as fields of an Attempt."""
     workdir, out, log = place / "work", place / "out", place / "log"
     lab.store.get_tree(run.identity.code_tree, workdir)
+    if until.stop.is_set():
+        reason = Reason(code="interrupted", sentence="It was interrupted before it started.")
+        return {"status": Status.CANCELLED, "reason": reason}
     out.mkdir()
     config = place / "config.json"
     config.touch()
@@ -206,6 +252,8 @@ def _run_in(place: Path, run: PlannedRun, lab: Laboratory) -> dict:
     def inside(path: Path) -> str:
         return lab.runner.inside(path, policy, workdir=workdir, out=out)
 
+    programs = f"{Path(inside(lab.python)).parent}:{default_environment('', '')['PATH']}"
+    policy = policy.model_copy(update={"environment": {"PATH": programs}})
     data = {name: inside(mount.source) for name, mount in lab.data.items()}
     settings = run.identity.config | ({"data": data} if data else {})
     config.write_text(json.dumps(settings, sort_keys=True), encoding="utf-8")
@@ -274,6 +322,10 @@ def _judged(
 ) -> dict:
     """Whether the run counts, with its values and the evidence of it."""
     evidence: dict = {"log": _keep_log(log, lab.store) if log.is_file() else None}
+    if stamps(lab.data) != lab.stamps:
+        sentence = "A data file was changed while the run could read it."
+        reason = Reason(code="data_changed", sentence=sentence)
+        return {**evidence, "status": Status.FAILED, "reason": reason}
     if outcome.status is not Status.OK:
         reason = reason_from(outcome.exit_code, outcome.status, _tail(log), outcome.reason)
         return {**evidence, "status": outcome.status, "reason": reason}

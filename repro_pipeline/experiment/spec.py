@@ -49,6 +49,8 @@ class ExperimentEntry(Frozen):
     def _config_or_change(self) -> ExperimentEntry:
         if (self.config is None) == (self.of is None):
             raise ValueError(f"{self.id}: needs either `config` or `of` with `change`")
+        if self.kind is ExperimentKind.PROBE:
+            raise ValueError(f"{self.id}: probes are made by the pipeline, not declared")
         if (self.of is None) != (self.change is None):
             raise ValueError(f"{self.id}: `of` and `change` go together")
         if self.kind in {ExperimentKind.ABLATION, ExperimentKind.SENSITIVITY}:

@@ -127,15 +127,16 @@ def redact_log(source: IO[bytes], target: IO[bytes]) -> None:
     A secret across the seam of two pieces of a line longer than `LINE` bytes is not found.
     """
     held: list[str] = []
-    in_key = False
+    in_key, size = False, 0
     while piece := source.readline(LINE):
         line = piece.decode(errors="surrogateescape")
         held.append(line)
+        size += len(line)
         if not in_key or re.search(_END, line):
             in_key = _opens_key(line)
-        if not in_key or sum(map(len, held)) > LONGEST_KEY:
+        if not in_key or size > LONGEST_KEY:
             target.write(redact("".join(held)).encode(errors="surrogateescape"))
-            held, in_key = [], False
+            held, in_key, size = [], False, 0
     target.write(redact("".join(held)).encode(errors="surrogateescape"))
 
 

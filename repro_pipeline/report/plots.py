@@ -19,6 +19,8 @@ def forest_markdown(scores: Scores, threshold: float) -> str:
     """A forest plot as Markdown with the image in it: relative deviation of each claim, in per cent,
     with its 90 % interval and the tolerance; claims without a value are left out of the plot.
     """
+    if not any(verdict.value is not None and verdict.reported for verdict in scores.verdicts):
+        return "No claim has a value."
     image = base64.b64encode(_forest_png(scores, threshold)).decode()
     return f"![reproduced minus reported, in per cent](data:image/png;base64,{image})"
 

@@ -101,6 +101,7 @@ def reported(claim: Claim) -> str:
     if claim.value is None:
         return "no number"
     text = plain(claim.text) or number(claim.value, claim.quantum, more=0)
+    text = re.sub(r"\s*_\{\s*(±[^{}]*?)\s*\}", r" \1", text)  # an uncertainty set as an index
     if claim.uncertainty is None or "±" in text or "(" in text:
         return text
     return f"{text} ± {number(claim.uncertainty, claim.quantum, more=0)}"

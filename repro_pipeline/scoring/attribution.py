@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Scores
 from repro_pipeline.scoring.sensitivity import Movement, movements
+from repro_pipeline.scoring.words import counted
 from repro_pipeline.status import Verdict
 
 
@@ -77,8 +78,10 @@ def _causes(verdict: ClaimVerdict, moved: Sequence[Movement]) -> list[Cause]:
             Cause(
                 claim=claim,
                 cause="not_determinable",
-                evidence=f"{tried} sensitivity experiments varied what it may rest on; "
-                "none moved it beyond the seeds' noise.",
+                evidence=f"{counted(tried, 'sensitivity experiment')} varied what it may rest on; "
+                "none moved it beyond the seeds' noise."
+                if tried
+                else "No experiment varied anything that it rests on.",
                 next_step="Declare a sensitivity experiment for what the paper leaves unsaid.",
             )
         )

@@ -60,6 +60,8 @@ def _lock(evidence: Evidence) -> Check:
 
 
 def _seeds(evidence: Evidence, observed: Mapping[str, Observation]) -> Check:
+    if evidence.code_tree is None:
+        return _check("seeds", Outcome.NOT_CHECKABLE, "No code was frozen, so no seed was used.")
     if not evidence.seeds:
         if _all_repetitions_identical(evidence):
             return _check(

@@ -83,7 +83,7 @@ def _labels(entries: Sequence[ManifestEntry]) -> Check:
     tests = [entry.name for entry in entries if "test" in entry.roles and not entry.sealed]
     in_reach = [name for name in tests if name not in sealed]
     if not entries:
-        sentence = "The test labels are not sealable: the data is made inside the run."
+        sentence = "The test labels are not sealable: no data file is declared."
     elif not tests:
         sentence = "The test labels are not sealable: no data file has the role test."
     elif in_reach:
@@ -110,7 +110,7 @@ def _shown(mode: str, probe: Probe | None) -> Check:
 def _no_splits(entries: Sequence[ManifestEntry]) -> str:
     """Why splits cannot be compared; empty where they can."""
     if not entries:
-        return "The data is made inside the run, so its splits cannot be compared."
+        return "No data file is declared, so its splits cannot be compared."
     if not any("train" in entry.roles for entry in entries):
         return "No data file has the role train, so the splits cannot be compared."
     if not any(_evaluation_roles(entry) for entry in entries):

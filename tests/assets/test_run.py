@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -304,3 +307,137 @@ def test_a_budget_of_time_ends_a_launch_and_the_next_one_goes_on(project, opened
     while len(executed(opened)) < 4:
         main(["run", "tiny"])
     assert [attempt.status for attempt in executed(opened)] == [Status.OK] * 4
+
+
+def test_data_that_changes_during_the_runs_makes_none_of_them_count(project, opened):
+    folder = make_bundle(
+        project / "papers" / "tiny",
+        seeds=[1],
+        data=[{"name": "numbers", "path": "data/numbers.csv"}],
+    )
+    (folder / "data").mkdir()
+    data = folder / "data" / "numbers.csv"
+    data.write_text("1.5\n")
+    code = folder / "code" / "experiment.py"
+    code.write_text(code.read_text() + "time.sleep(2)\n")
+    before = data.stat()
+
+    def swap() -> None:
+        while not executed_or_started(opened):
+            time.sleep(0.05)
+        data.write_text("1.0\n")
+        time.sleep(0.3)
+        data.write_text("1.5\n")
+        os.utime(data, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    assert main(["run", "tiny"]) == 2
+    thread.join()
+    assert [attempt.reason.code for attempt in executed(opened)] == ["data_changed"]
+    assert main(["run", "tiny"]) == 0
+    assert [attempt.status for attempt in executed(opened)] == [Status.FAILED, Status.OK]
+
+
+def executed_or_started(project: Project) -> bool:
+    return any(True for _ in project.ledger.events("tiny", kinds={"attempt_started"}))
+
+
+def test_a_paper_in_several_files_is_read_again_when_one_of_them_changes(project, opened):
+    folder = make_bundle(project / "papers" / "tiny")
+    (folder / "paper.md").unlink()
+    (folder / "paper.tex").write_text(
+        "\\documentclass{article}\\begin{document}\\title{T}\\input{results}\\end{document}"
+    )
+    table = (
+        "\\begin{table}\\caption{Error}\\begin{tabular}{lcc}\\toprule Source & Plain & Shrunk \\\\"
+        "\\midrule Noisy & 10.0 & 20.0 \\\\ \\bottomrule\\end{tabular}\\end{table}"
+    )
+    (folder / "results.tex").write_text(table)
+    assert main(["run", "tiny"]) == 0
+    assert scores_of(opened).verdicts[0].reported == 10.0
+    (folder / "results.tex").write_text(table.replace("10.0", "15.0"))
+    assert main(["run", "tiny"]) == 0
+    assert scores_of(opened).verdicts[0].reported == 15.0
+    assert scores_of(opened).verdicts[0].verdict is Verdict.NOT_REPRODUCED
+
+
+def test_damaged_evidence_is_named_and_no_old_result_is_shown(project, opened, capsys):
+    make_bundle(project / "papers" / "tiny")
+    main(["run", "tiny"])
+    capsys.readouterr()
+    digest = latest(opened, "tiny", "parsed_paper").output
+    stored = next(path for path in (project / ".repro" / "store").rglob(f"{digest}*"))
+    stored.chmod(0o644)
+    content = bytearray(stored.read_bytes())
+    content[len(content) // 2] ^= 1
+    stored.write_bytes(bytes(content))
+    (project / "papers" / "tiny" / "code" / "config.json").write_text('{"scale": 3, "noise": 0.01}')
+    assert main(["run", "tiny"]) == 2
+    out = capsys.readouterr().out
+    assert digest[:8] in out and "reproduced" not in out.split("error:")[0]
+
+
+def test_a_rubric_that_breaks_is_named(project, capsys):
+    make_bundle(project / "papers" / "tiny")
+    main(["run", "tiny"])
+    capsys.readouterr()
+    (project / "rubric.yaml").write_text("dimensions: {metric_pairity: {threshold: 0.05}}\n")
+    assert main(["run", "tiny"]) == 2
+    assert "metric_parity" in "".join(capsys.readouterr())
+
+
+def test_runs_without_a_sandbox_stay_marked(project, opened):
+    folder = make_bundle(project / "papers" / "tiny")
+    assert main(["run", "tiny", "--unsafe-local"]) == 0
+    (folder / "task.yaml").write_text(yaml.safe_dump(task(seeds=[1, 2, 3, 4])))
+    assert main(["run", "tiny"]) == 0
+    assert [attempt.runner for attempt in executed(opened)] == ["unsafe_local"] * 3 + ["bubblewrap"]
+    assert "no_sandbox" in {finding.kind for finding in scores_of(opened).findings}
+
+
+def test_given_code_that_writes_a_table_is_mapped_to_claims(project, opened):
+    folder = make_bundle(
+        project / "papers" / "tiny",
+        code={"command": ["sh", "-c", "python main.py {seed} > {out}/table.csv"]},
+        outputs=[
+            {
+                "claim": claim,
+                "file": "table.csv",
+                "csv": {"where": {"method": method}, "column": "error"},
+            }
+            for claim, method in (("noisy-plain", "plain"), ("noisy-shrunk", "shrunk"))
+        ],
+    )
+    (folder / "code" / "experiment.yaml").unlink()
+    (folder / "code" / "main.py").write_text(
+        "import sys; print('method,error'); print('plain,10.0%s' % sys.argv[1]); print('shrunk,20.1')"
+    )
+    assert main(["run", "tiny"]) == 0
+    values = {str(a.seed): a.values["noisy-plain"] for a in executed(opened)}
+    assert values == {"1": 10.01, "2": 10.02, "3": 10.03}
+    assert {a.value_source for a in executed(opened)} == {"parsed"}
+
+
+def test_one_bad_folder_does_not_stop_the_others(project, opened, capsys):
+    make_bundle(project / "papers" / "tiny")
+    (project / "papers" / "My Paper").mkdir()
+    assert main(["run", "--all"]) == 2
+    assert "My Paper" in capsys.readouterr().err
+    assert scores_of(opened).verdicts
+
+
+def test_init_overwrites_nothing(tmp_path, capsys):
+    (tmp_path / "rubric.yaml").write_text("mine")
+    assert main(["init", str(tmp_path)]) == 2
+    assert "rubric.yaml" in capsys.readouterr().err
+    assert (tmp_path / "rubric.yaml").read_text() == "mine"
+
+
+def test_the_log_of_a_failed_run_is_shown(project, capsys):
+    make_bundle(project / "papers" / "tiny", behaviour="exit")
+    main(["run", "tiny"])
+    assert "repro log tiny" in capsys.readouterr().out
+    assert main(["log", "tiny"]) == 0
+    out = capsys.readouterr().out
+    assert "raise ValueError" in out and "experiment.py" in out

@@ -238,15 +238,19 @@ def _bridging(lines: Sequence[TableLine], spread: set[int]) -> set[int]:
     rows = [[piece for piece in line.pieces if id(piece) not in spread] for line in lines]
     words = [word for row in rows for piece in row for word in piece.words]
     count = len(_parted_runs(_runs(words), rows)[0])
-    found: set[int] = set()
     if len(lines) < 4 or len(texts) > _MOST_TEXTS:
-        return found
-    for piece in texts:
-        others = [[other for other in row if other is not piece] for row in rows]
-        own = {id(word) for word in piece.words}
+        return set()
+    alone = [line.pieces[0] for line in lines if len(line.pieces) == 1]
+    groups = [[piece for piece in texts if any(piece is other for other in alone)]]
+    groups += [[piece] for piece in texts]
+    found: set[int] = set()
+    for group in groups:
+        gone = {id(piece) for piece in group}
+        own = {id(word) for piece in group for word in piece.words}
+        others = [[piece for piece in row if id(piece) not in gone] for row in rows]
         runs = _runs([word for word in words if id(word) not in own])
-        if len(_parted_runs(runs, others)[0]) > count:
-            found.add(id(piece))
+        if group and len(_parted_runs(runs, others)[0]) > count:
+            found |= gone
     return found
 
 

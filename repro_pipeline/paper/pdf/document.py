@@ -154,6 +154,8 @@ def _table(region: Region, index: int, file: str, known: frozenset[str]) -> Tabl
     doubts = list(grid.doubts)
     if not region.ruled:
         doubts.append("No rules frame the table; its rows were found by alignment.")
+    if region.shared:
+        doubts.append("Another table stands under the same caption.")
     if region.frame.page.scanned:
         doubts.append("The page is a scan with recognised text.")
     if is_garbled(region.frame.page):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from repro_pipeline.paper.pdf.captions import CaptionAt
 from repro_pipeline.paper.pdf.drawings import Box, Rule
@@ -27,6 +27,8 @@ class Region:
     ruled: bool
     """Whether rules frame it, or only its caption and the alignment of its words say so."""
     caption: CaptionAt | None = None
+    shared: bool = False
+    """Whether another table has the same caption."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ def _regions(page: Boxes, above: bool | None) -> list[Region]:
         region = _region(page, box, ruled=True, caption=pairs.get(index))
         if region.caption is not None or _is_tabular(region, page.captions):
             result.append(region)
+    result = _sharing_captions(result, page.placed)
     taken = {id(caption) for caption in pairs.values()}
     for caption in page.captions:
         if caption.kind == "table" and id(caption) not in taken:
@@ -76,6 +79,39 @@ def _regions(page: Boxes, above: bool | None) -> list[Region]:
             if box is not None:
                 result.append(_region(page, box, ruled=False, caption=caption))
     return sorted(result, key=lambda region: (region.box[1], region.box[0]))
+
+
+def _sharing_captions(found: Sequence[Region], placed: Sequence[Placed]) -> list[Region]:
+    """Tables without a caption next to one that has one, in one float, share that caption."""
+    result = []
+    for region in found:
+        if region.caption is None:
+            near = [
+                other
+                for other in found
+                if other.caption is not None and _adjacent(region.box, other.box, placed)
+            ]
+            if near:
+                result.append(replace(region, caption=near[0].caption, shared=True))
+                continue
+        result.append(region)
+    captions = [id(region.caption) for region in result if region.shared]
+    return [
+        replace(region, shared=True) if id(region.caption) in captions else region
+        for region in result
+    ]
+
+
+def _adjacent(first: Box, second: Box, placed: Sequence[Placed]) -> bool:
+    """Whether two boxes stand one above the other with nothing between."""
+    upper, lower = sorted((first, second), key=lambda box: box[1])
+    gap = lower[1] - upper[3]
+    between = any(
+        upper[3] + 1 < part.y < lower[1] - 1 and part.x0 < lower[2] and part.x1 > lower[0]
+        for item in placed
+        for part in item.parts
+    )
+    return -2 < gap < 36 and first[0] < second[2] and second[0] < first[2] and not between
 
 
 def join_rules(rules: Sequence[Rule], gap: float = 1.6) -> list[Rule]:
@@ -226,15 +262,17 @@ def _extended(box: Box, fragments: Sequence[Line], captions: Sequence[CaptionAt]
     if not inside:
         return box
     columns = max(len(row) for row in inside)
+    # Where rules hold the header only, the rows are below them.
+    enough = max(2 if len(inside) <= 2 else 3, 0.7 * columns)
     x0, top, x1, bottom = box
     for y in sorted(rows):
         row = rows[y]
-        if y > bottom and y - bottom < 1.9 * row[0].size and len(row) >= max(3, 0.7 * columns):
+        if y > bottom and y - bottom < 1.9 * row[0].size and len(row) >= enough:
             bottom = y + 0.3 * row[0].size
     for y in sorted(rows, reverse=True):
         row = rows[y]
         near = y < top and top - y < 1.2 * row[0].size
-        if near and (len(row) >= max(3, 0.7 * columns) or _is_title(row, box)):
+        if near and (len(row) >= enough or _is_title(row, box)):
             top = y - row[0].size
     return x0, top, x1, bottom
 

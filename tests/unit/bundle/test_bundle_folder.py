@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repro_pipeline.bundle.folder import keep_bundle, lies_inside, open_bundle, paper_id_of
-from repro_pipeline.errors import BundleError, FileFormatError
+from repro_pipeline.bundle.folder import (
+    code_prefix,
+    keep_bundle,
+    lies_inside,
+    open_bundle,
+    paper_files,
+    paper_id_of,
+)
+from repro_pipeline.errors import BundleError, FileFormatError, UserError
 from repro_pipeline.frozen import digest
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "random-forests-2001"
@@ -85,7 +92,24 @@ def test_the_sources_come_with_the_most_exact_first(bundle):
 @pytest.mark.parametrize("path", ["cod", "../small/paper.md", "/etc", "..", "paper.md", "a\\0b"])
 def test_code_that_is_no_folder_of_the_bundle_is_refused(bundle, path):
     (bundle / "task.yaml").write_text(f'code: {{path: "{path}"}}\n')
-    assert "is no folder of the bundle" in refused(bundle)
+    with pytest.raises(UserError, match=r"is no folder (of|inside) the bundle"):
+        open_bundle(bundle)
+
+
+@pytest.mark.parametrize("path", ["code", "./code", "code/", "./code/."])
+def test_a_code_folder_has_one_spelling(bundle, path):
+    (bundle / "task.yaml").write_text(f'code: {{path: "{path}"}}\n')
+    assert code_prefix(open_bundle(bundle).task) == "code/"
+
+
+def test_every_file_that_a_source_may_input_counts_as_the_paper(bundle):
+    (bundle / "results.tex").write_text("10.0")
+    (bundle / "tables").mkdir()
+    (bundle / "tables" / "more.tex").write_text("11.0")
+    files = paper_files(open_bundle(bundle))
+    assert {"results.tex", "tables/more.tex", "paper.md"} <= set(files)
+    assert not any(name.startswith(("code/", "references/", "data/")) for name in files)
+    assert "task.yaml" not in files
 
 
 def test_code_that_is_a_link_out_of_the_bundle_is_refused(bundle, tmp_path):

@@ -386,7 +386,7 @@ def test_data_made_inside_the_run_passes_nothing():
     dimension = leakage()
     assert dimension.outcome is OPEN
     assert [c.outcome for c in dimension.checks] == [NOT_CHECKABLE] * 3 + [NOT_APPLICABLE]
-    assert "made inside the run" in dimension.sentence
+    assert "no data file is declared" in dimension.sentence
 
 
 def test_split_files_with_sealed_labels_pass():

@@ -200,7 +200,7 @@ def test_the_explanation_names_evidence_formula_threshold_and_what_would_change_
         "error-other (ablation): not run. No value for other.",
         "seeds in all should decide 1 open claim",
         "To change it: mend what stopped the runs",
-        "no_leakage needs an answer to: The data is made inside the run",
+        "no_leakage needs an answer to: No data file is declared",
     ):
         assert part in text, part
 
