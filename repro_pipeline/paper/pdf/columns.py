@@ -318,7 +318,8 @@ def _two_values(left: Word, right: Word) -> bool:
         return False
     thousands = re.fullmatch(r"\d{1,3}", left.text) and re.fullmatch(r"\d{3}", right.text)
     ends = is_numeric(left) or left.text.endswith((")", "%")) or MISSING.fullmatch(left.text)
-    return bool(ends) and not thousands and not left.text.endswith(("/", ",", "("))
+    duration = re.fullmatch(r"\d+[dhm]", left.text) and re.fullmatch(r"\d+[hms]", right.text)
+    return bool(ends) and not thousands and not duration and not left.text.endswith(("/", ",", "("))
 
 
 def _left_aligned(sides: Sequence[tuple[Word, Word]]) -> bool:
