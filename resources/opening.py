@@ -19,7 +19,6 @@ SECRET_NAME = "secret"
 def open_project(root: Path, *, runner: str | None = None) -> Project:
     """The project in the folder `root`. Raises UserError when a file of it is wrong."""
     from repro_pipeline.sandbox.choose import make_runner
-
     from resources.artifact_store import FsspecArtifactStore
     from resources.ledger_sql import SqlLedger
 

@@ -81,16 +81,63 @@ class Style:
     """column, wide (across both columns), sideways, scaled"""
 
 
-METHODS = (
-    "LSTM GRU Transformer ResNet-50 BERT SVM Ours DropConnect Mixup AdaBoost SGD Adam GIN "
-    "Random~forest Logistic~regression Label~smoothing k-NN~(k~=~5) BERT-large w/o~attention "
-    "+~pre-training Naive~Bayes VGG-16 U-Net GPT-2~small"
-).split()
-DATASETS = (
-    "MNIST CIFAR-10 SST-2 QNLI IMDB Twonorm Waveform Cora PubMed ImageNet SQuAD~2.0 WMT'14 PTB"
-).split()
-METRICS = "Acc. F1 Prec. Rec. AUC BLEU MSE Time~(s) Params Error~(\\%) NLL R@1 mAP".split()
-GROUPS = "Vision Text~data Graphs Low~resource Dev~set Test~set".split()
+METHODS = [
+    "LSTM",
+    "GRU",
+    "Transformer",
+    "ResNet-50",
+    "BERT",
+    "SVM",
+    "Ours",
+    "DropConnect",
+    "Mixup",
+    "AdaBoost",
+    "SGD",
+    "Adam",
+    "GIN",
+    "Random~forest",
+    "Logistic~regression",
+    "Label~smoothing",
+    "k-NN~(k~=~5)",
+    "BERT-large",
+    "w/o~attention",
+    "+~pre-training",
+    "Naive~Bayes",
+    "VGG-16",
+    "U-Net",
+    "GPT-2~small",
+]
+DATASETS = [
+    "MNIST",
+    "CIFAR-10",
+    "SST-2",
+    "QNLI",
+    "IMDB",
+    "Twonorm",
+    "Waveform",
+    "Cora",
+    "PubMed",
+    "ImageNet",
+    "SQuAD~2.0",
+    "WMT'14",
+    "PTB",
+]
+METRICS = [
+    "Acc.",
+    "F1",
+    "Prec.",
+    "Rec.",
+    "AUC",
+    "BLEU",
+    "MSE",
+    "Time~(s)",
+    "Params",
+    "Error~(\\%)",
+    "NLL",
+    "R@1",
+    "mAP",
+]
+GROUPS = ["Vision", "Text~data", "Graphs", "Low~resource", "Dev~set", "Test~set"]
 REMARKS = ("our run", "taken from the paper of its authors", "", "best of three seeds", "n/a")
 SECTIONS = ("Supervised methods", "Semi-supervised methods", "Our models", "Trained on full data")
 
@@ -205,9 +252,24 @@ def _describe(style: Style) -> str:
 
 
 def _caption(rng: random.Random) -> str:
-    words = (
-        "results of all methods on the held-out data mean over five runs in the setting of".split()
-    )
+    words = [
+        "results",
+        "of",
+        "all",
+        "methods",
+        "on",
+        "the",
+        "held-out",
+        "data",
+        "mean",
+        "over",
+        "five",
+        "runs",
+        "in",
+        "the",
+        "setting",
+        "of",
+    ]
     return "Comparison of " + " ".join(rng.choices(words, k=rng.randint(3, 24))) + "."
 
 
