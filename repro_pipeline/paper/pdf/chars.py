@@ -40,7 +40,7 @@ class Glyph:
 
 @dataclass(frozen=True)
 class Page:
-    """What stands on one page. `number` counts from 1."""
+    """What stands on one page. `number` counts from 1; `letters` is the number of glyphs."""
 
     number: int
     width: float
@@ -48,6 +48,7 @@ class Page:
     glyphs: tuple[Glyph, ...]
     rules: tuple[Rule, ...]
     pictures: tuple[Box, ...]
+    letters: int
     scanned: bool = False
     """True where the text was laid invisibly over a picture (by character recognition)."""
     undecodable: int = 0
@@ -136,6 +137,7 @@ def read_page(document: Any, index: int) -> Page | None:
         glyphs=tuple(glyphs),
         rules=tuple(rules),
         pictures=tuple(pictures),
+        letters=len(glyphs),
         scanned=covered and invisible > 0.5 * max(1, len(glyphs)),
         undecodable=undecodable,
     )

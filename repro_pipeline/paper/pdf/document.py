@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from repro_pipeline.paper.citations import link_citations
 from repro_pipeline.paper.model import (
@@ -20,7 +21,7 @@ from repro_pipeline.paper.model import (
 )
 from repro_pipeline.paper.pdf import layout
 from repro_pipeline.paper.pdf.captions import CaptionAt, captions
-from repro_pipeline.paper.pdf.chars import Page, open_pdf, read_page
+from repro_pipeline.paper.pdf.chars import open_pdf, read_page
 from repro_pipeline.paper.pdf.flow import (
     FlowLine,
     Passage,
@@ -32,7 +33,7 @@ from repro_pipeline.paper.pdf.flow import (
 )
 from repro_pipeline.paper.pdf.front import front_matter, year_of
 from repro_pipeline.paper.pdf.grids import read_grid
-from repro_pipeline.paper.pdf.legible import check, is_garbled
+from repro_pipeline.paper.pdf.legible import check, garbled_pages
 from repro_pipeline.paper.pdf.lines import Frame, bounding, frames
 from repro_pipeline.paper.pdf.references import references
 from repro_pipeline.paper.pdf.regions import Boxes, Region, regions, ruled_boxes
@@ -52,9 +53,9 @@ def read_pdf(path: Path) -> Paper:
     """
     path = Path(path)
     with open_pdf(path) as document:
-        pages = [read_page(document, index) for index in range(len(document))]
-    warnings = check(path, pages)
-    sheets = _sheets([page for page in pages if page is not None])
+        pages = [_frames(document, index) for index in range(len(document))]
+    warnings = check(path, [found[0] if found else None for found in pages])
+    sheets = _sheets([found for found in pages if found])
     style = body_style(sheet.frame for sheet in sheets)
     text = [line for sheet in sheets for line in _flow(sheet, style)]
     known = vocabulary(line.text for line in text)
@@ -82,7 +83,7 @@ def read_pdf(path: Path) -> Paper:
         authors=authors,
         year=year_of(margins, head),
         sections=sections,
-        tables=_tables(sheets, path.name, known),
+        tables=_tables(sheets, path.name, known, garbled_pages([f[0] for f in pages if f])),
         figures=tuple(Caption(number=figure.number, text=figure.text) for figure in figures),
         references=link_citations(sections, cited),
         warnings=tuple(warnings),
@@ -101,8 +102,12 @@ class Sheet:
     """Texts of the paper's running heads and feet."""
 
 
-def _sheets(pages: Sequence[Page]) -> list[Sheet]:
-    by_page = [frames(page) for page in pages]
+def _frames(document: Any, index: int) -> list[Frame]:
+    page = read_page(document, index)
+    return frames(page) if page is not None else []
+
+
+def _sheets(by_page: Sequence[Sequence[Frame]]) -> list[Sheet]:
     mains, margins = layout.without_running_heads([found[0] for found in by_page])
     gutters = layout.gutters(mains)
     boxes: list[Boxes] = []
@@ -130,16 +135,22 @@ def _flow(sheet: Sheet, style: Style) -> list[FlowLine]:
     return flow(sheet.frame, ordered, sheet.captions, tables, style)
 
 
-def _tables(sheets: Sequence[Sheet], file: str, known: frozenset[str]) -> tuple[Table, ...]:
+def _tables(
+    sheets: Sequence[Sheet], file: str, known: frozenset[str], garbled: frozenset[int]
+) -> tuple[Table, ...]:
     tables: list[Table] = []
     for region in (region for sheet in sheets for region in sheet.regions):
-        table = _table(region, len(tables) + 1, file, known)
+        doubts = ["The page's fonts give wrong characters."]
+        doubtful = region.frame.page.number in garbled
+        table = _table(region, len(tables) + 1, file, known, doubts if doubtful else [])
         if table is not None:
             tables.append(table)
     return tuple(tables)
 
 
-def _table(region: Region, index: int, file: str, known: frozenset[str]) -> Table | None:
+def _table(
+    region: Region, index: int, file: str, known: frozenset[str], doubts: Sequence[str]
+) -> Table | None:
     grid = read_grid(region, file, known)
     if grid is None:
         return None
@@ -151,15 +162,13 @@ def _table(region: Region, index: int, file: str, known: frozenset[str]) -> Tabl
             file=file, page=region.frame.page.number, box=region.frame.on_page(region.box)
         ),
     )
-    doubts = list(grid.doubts)
+    doubts = [*doubts, *grid.doubts]
     if not region.ruled:
         doubts.append("No rules frame the table; its rows were found by alignment.")
     if region.shared:
         doubts.append("Another table stands under the same caption.")
     if region.frame.page.scanned:
         doubts.append("The page is a scan with recognised text.")
-    if is_garbled(region.frame.page):
-        doubts.append("The page's fonts give wrong characters.")
     return make_table(index, grid.rows, about, rules=grid.rules, doubts=doubts)
 
 

@@ -48,7 +48,10 @@ class Frame:
 
 
 def frames(page: Page) -> list[Frame]:
-    """The page's main frame first, then frames for text turned against it that is more than labels."""
+    """The page's main frame first, then frames for text turned against it that is more than labels.
+
+    The frames' page is without its glyphs, which are many.
+    """
     counts = Counter(glyph.turn for glyph in page.glyphs if glyph.turn is not None)
     turns = [turn for turn, count in counts.most_common() if count >= 0.3 * len(page.glyphs)]
     for turn in counts:
@@ -64,11 +67,13 @@ def _has_caption(page: Page, turn: int) -> bool:
 
 def _frame(page: Page, turn: int) -> Frame:
     place = _turned(page, turn)
-    glyphs = [_moved(glyph, place) for glyph in page.glyphs if glyph.turn == turn]
+    glyphs = [glyph for glyph in page.glyphs if glyph.turn == turn]
+    if turn:
+        glyphs = [_moved(glyph, place) for glyph in glyphs]
     words = words_of(glyphs) + turned_words(page, turn, place)
     sideways = turn in (1, 3)
     return Frame(
-        page=page,
+        page=replace(page, glyphs=(), rules=()),
         turn=turn,
         width=page.height if sideways else page.width,
         height=page.width if sideways else page.height,

@@ -60,28 +60,13 @@ class _Piece:
     """Glyphs in a row: one baseline, one size."""
 
     glyphs: list[Glyph]
+    text: str
+    x0: float
+    x1: float
+    y: float
+    size: float
     role: str = "base"
     """base, raised, lowered"""
-
-    @property
-    def x0(self) -> float:
-        return self.glyphs[0].x
-
-    @property
-    def x1(self) -> float:
-        return max(glyph.x + glyph.advance for glyph in self.glyphs[-2:])
-
-    @property
-    def y(self) -> float:
-        return self.glyphs[0].y
-
-    @property
-    def size(self) -> float:
-        return self.glyphs[0].size
-
-    @property
-    def text(self) -> str:
-        return "".join(glyph.text for glyph in self.glyphs)
 
 
 def words_of(glyphs: Sequence[Glyph]) -> list[Word]:
@@ -101,19 +86,33 @@ def words_of(glyphs: Sequence[Glyph]) -> list[Word]:
 
 def _pieces(glyphs: Iterable[Glyph]) -> list[_Piece]:
     """Runs of glyphs as the file has them, cut at gaps, spaces, and changes of size or baseline."""
-    pieces: list[_Piece] = []
+    runs: list[list[Glyph]] = []
     for glyph in glyphs:
-        if pieces and _follows(pieces[-1], glyph):
-            pieces[-1].glyphs.append(glyph)
+        if runs and _follows(runs[-1], glyph):
+            runs[-1].append(glyph)
         else:
-            pieces.append(_Piece([glyph]))
-    return pieces
+            runs.append([glyph])
+    return [
+        _Piece(
+            glyphs=run,
+            text="".join(glyph.text for glyph in run),
+            x0=run[0].x,
+            x1=_end(run),
+            y=run[0].y,
+            size=run[0].size,
+        )
+        for run in runs
+    ]
 
 
-def _follows(piece: _Piece, glyph: Glyph) -> bool:
-    last = piece.glyphs[-1]
+def _end(run: Sequence[Glyph]) -> float:
+    return max(glyph.x + glyph.advance for glyph in run[-2:])
+
+
+def _follows(run: Sequence[Glyph], glyph: Glyph) -> bool:
+    last = run[-1]
     size = max(last.size, glyph.size)
-    gap = glyph.x - piece.x1
+    gap = glyph.x - _end(run)
     return (
         abs(glyph.y - last.y) < 0.06 * size
         and (abs(glyph.size - last.size) < 0.12 * size or _same_case_run(last, glyph))
@@ -133,30 +132,43 @@ def _hosts(pieces: Sequence[_Piece]) -> dict[int, tuple[int, str]]:
     rows: dict[int, list[int]] = defaultdict(list)
     for index, piece in enumerate(pieces):
         rows[int(piece.y // 12)].append(index)
+    largest = {row: max(pieces[index].size for index in rows[row]) for row in rows}
     found: dict[int, tuple[int, str]] = {}
+    small: list[int] = []
     for index, piece in enumerate(pieces):
         row = int(piece.y // 12)
+        around = [other for other in (row - 1, row, row + 1) if other in largest]
+        limit = max(largest[other] for other in around)
+        if piece.size > 0.88 * limit and piece.size > _TINY:
+            continue
+        small.append(index)
         best: tuple[float, int, str] | None = None
-        for other in (*rows[row - 1], *rows[row], *rows[row + 1]):
-            host = pieces[other]
-            role = _role(piece, host) if other != index else None
-            if role:
-                before = piece.x0 >= host.x1 - 0.25 * host.size
-                gap = piece.x0 - host.x1 if before else host.x0 - piece.x1
-                limit = 0.3
-                distance = abs(gap) + (0 if before else 0.3 * host.size)
-                fits = -0.25 * host.size <= gap < limit * host.size
-                if fits and (best is None or distance < best[0]):
-                    best = (distance, other, role)
+        for other in (place for number in around for place in rows[number]):
+            distance = _distance(piece, pieces[other]) if other != index else None
+            if distance is not None and (best is None or distance < best[0]):
+                role = _role(piece, pieces[other])
+                best = (distance, other, role) if role else best
         if best:
             found[index] = (best[1], best[2])
-    found = {small: host for small, host in found.items() if not _circular(small, found)}
-    for index, piece in enumerate(pieces):
+    found = {mark: host for mark, host in found.items() if not _circular(mark, found)}
+    for index in small:
         if index not in found:
-            neighbour = _behind_mark(piece, index, pieces, found)
+            neighbour = _behind_mark(pieces[index], index, pieces, found)
             if neighbour:
                 found[index] = neighbour
     return found
+
+
+_TINY = 6.2
+"""Points; marks at type of this size are no smaller than it."""
+
+
+def _distance(piece: _Piece, host: _Piece) -> float | None:
+    """How far beside the host a mark stands; None if it does not touch it. Behind is nearer."""
+    size = host.size
+    behind = piece.x0 >= host.x1 - 0.25 * size
+    gap = piece.x0 - host.x1 if behind else host.x0 - piece.x1
+    return abs(gap) + (0 if behind else 0.3 * size) if -0.25 * size <= gap < 0.3 * size else None
 
 
 def _behind_mark(
@@ -184,7 +196,7 @@ def _role(piece: _Piece, host: _Piece) -> str | None:
             return "raised"
         if -0.45 * host.size < lift < -0.06 * host.size:
             return "lowered"
-    tiny = piece.size <= 1.02 * host.size <= 6.2 and len(piece.text) <= 3
+    tiny = piece.size <= 1.02 * host.size <= _TINY and len(piece.text) <= 3
     if tiny and len(host.text) >= 2 and 0.25 * host.size < lift < 0.6 * host.size:
         return "raised" if piece.x0 - host.x1 < 0.15 * host.size else None
     return None
