@@ -36,7 +36,8 @@ from repro_pipeline.paper.pdf.grids import read_grid
 from repro_pipeline.paper.pdf.legible import check, garbled_pages
 from repro_pipeline.paper.pdf.lines import Frame, bounding, frames
 from repro_pipeline.paper.pdf.references import references
-from repro_pipeline.paper.pdf.regions import Boxes, Region, regions, ruled_boxes
+from repro_pipeline.paper.pdf.regions import Region, regions
+from repro_pipeline.paper.pdf.ruled import Boxes, ruled_boxes
 from repro_pipeline.paper.tables import About, make_table
 
 READER = "repro-pdf 1"
