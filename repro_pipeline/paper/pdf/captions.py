@@ -171,8 +171,8 @@ def joined_text(texts: Sequence[str], known: frozenset[str] = frozenset()) -> st
     """
     text = ""
     for line in texts:
-        head = re.match(r"[^\W\d_]+", line)
-        tail = re.search(r"([^\W\d_]+)[-‐\u00ad]$", text[-60:])
+        head = re.match(r"[^\W\d_]+(?:-[^\W\d_]+)*", line)
+        tail = re.search(r"([^\W\d_]+(?:-[^\W\d_]+)*)[-‐\u00ad]$", text[-60:])
         if tail and head:
             text = (text if _keeps_hyphen(tail[1], head[0], known) else text[:-1]) + line
         elif re.search(r"\w[-–/]$", text[-2:]) and re.match(r"\w", line):
@@ -183,10 +183,14 @@ def joined_text(texts: Sequence[str], known: frozenset[str] = frozenset()) -> st
 
 
 def _keeps_hyphen(tail: str, head: str, known: frozenset[str]) -> bool:
+    """Whether the hyphen between a line's last word and the next line's first is the word's own."""
     capital = head[0].isupper()
-    tail, rest = tail.casefold(), head.casefold()
-    if tail + rest in known:
-        return f"{tail}-{rest}" in known and capital
-    if f"{tail}-{rest}" in known or capital:
+    tail, head = tail.casefold(), head.casefold()
+    if f"{tail}-{head}" in known:
+        return capital or tail + head not in known
+    last, first = tail.split("-")[-1], head.split("-")[0]
+    if last + first in known or tail + head in known:
+        return False
+    if capital or "-" in tail or "-" in head:
         return True
-    return min(len(tail), len(rest)) >= 4 and tail in known and rest in known
+    return min(len(tail), len(head)) >= 4 and tail in known and head in known

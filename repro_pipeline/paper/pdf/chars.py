@@ -60,10 +60,7 @@ def open_pdf(path: Path) -> Iterator[Any]:
     """The opened document (pypdfium2). Raises PaperError for what is no readable PDF."""
     import pypdfium2
 
-    if not path.is_file():
-        raise PaperError("there is no such file", where=path.name)
-    if path.stat().st_size == 0:
-        raise PaperError("the PDF is empty (0 bytes)", where=path.name)
+    _check_file(path)
     try:
         document = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
@@ -83,26 +80,38 @@ def open_pdf(path: Path) -> Iterator[Any]:
         document.close()
 
 
+def _check_file(path: Path) -> None:
+    if not path.is_file():
+        raise PaperError("there is no such file", where=path.name)
+    with path.open("rb") as file:
+        head = file.read(1024)
+        file.seek(max(0, path.stat().st_size - 2048))
+        tail = file.read()
+    if not head:
+        raise PaperError("the PDF is empty (0 bytes)", where=path.name)
+    if b"%PDF-" not in head:
+        raise PaperError("the file is not a PDF", where=path.name)
+    if b"%%EOF" not in tail:
+        # Pages may be lost without a word where only the beginning of a file is there.
+        raise PaperError(
+            "the PDF is truncated: its end is missing",
+            where=path.name,
+            hint="Fetch the file again.",
+        )
+
+
 def _unreadable(path: Path, error: Exception) -> PaperError:
     from pypdfium2 import raw
 
-    code = getattr(error, "err_code", None)
-    head = path.open("rb").read(1024)
-    if code == raw.FPDF_ERR_PASSWORD:
+    if getattr(error, "err_code", None) == raw.FPDF_ERR_PASSWORD:
         return PaperError(
             "the PDF is encrypted and asks for a password",
             where=path.name,
             hint="Save a copy without a password.",
         )
-    if b"%PDF-" not in head:
-        return PaperError("the file is not a PDF", where=path.name)
-    tail = path.read_bytes()[-2048:]
-    if b"%%EOF" not in tail:
-        return PaperError(
-            "the PDF is truncated: its end is missing",
-            where=path.name,
-            hint="Fetch the file again.",
-        )
+    with path.open("rb") as file:
+        if re.search(rb"/Type\s*/Pages\b[^>]{0,200}/Count\s+0\b", file.read(1 << 20)):
+            return PaperError("the PDF has no pages", where=path.name)
     return PaperError("the PDF is malformed: its page tree cannot be read", where=path.name)
 
 

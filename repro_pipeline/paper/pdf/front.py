@@ -11,6 +11,7 @@ from repro_pipeline.paper.pdf.flow import FlowLine, Style
 _ENDS_FRONT = re.compile(
     r"(?:[\dI]\.?\s+)?(?:abstract|introduction|summary|contents)\b", re.IGNORECASE
 )
+_FIRST_SECTION = re.compile(r"[1I]\.?\s+[A-Z][a-zA-Z]{2}")
 _AFFILIATION = re.compile(
     r"universit|institut|department|school|college|laborator|\blabs?\b|research|google|microsoft|inc\.|"
     r"academy|corporation|faculty|centre|center|@|https?:|^\W*\d+$|correspond|equal contribution|"
@@ -27,7 +28,8 @@ def front_matter(
     """Title, authors, and the lines that they take up with all others before the abstract."""
     head: list[FlowLine] = []
     for line in first_page:
-        if _ENDS_FRONT.match(line.text) and (line.line.bold or len(line.text) < 40):
+        named = _ENDS_FRONT.match(line.text) and (line.line.bold or len(line.text) < 40)
+        if named or (_FIRST_SECTION.match(line.text) and line.line.bold):
             break
         head.append(line)
     else:

@@ -48,6 +48,7 @@ def check(path: Path, frames: Sequence[Frame | None]) -> list[str]:
     sentences = (
         (damaged, "is damaged and was not read"),
         ([page.number for page in blank if page.pictures], "is an image without text"),
+        ([page.number for page in blank if not page.pictures], "has no text"),
         (scanned, "is a scan with recognised text; its numbers may be wrong"),
         (sorted(garbled), "has fonts that give wrong characters"),
     )

@@ -134,6 +134,10 @@ def _parted(
         for line in fragments
         if upper.y0 < line.y < lower.y0 and line.x0 < upper.x1 and line.x1 > upper.x0
     ]
+    turned = any(
+        not word.upright and upper.y0 < word.y < lower.y0 and upper.x0 < word.x0 < upper.x1
+        for word in frame.words
+    )
     if any(
         upper.y0 < caption.lines[0].y < lower.y0
         and caption.lines[0].x0 < upper.x1
@@ -141,6 +145,8 @@ def _parted(
         for caption in captions
     ):
         return True
+    if not between and not turned and lower.y0 - upper.y0 > 6:
+        return True  # where one table ends and the next begins
     if any(line.x0 < upper.x0 - 8 or line.x1 > upper.x1 + 8 for line in between):
         return True
     width = upper.x1 - upper.x0
@@ -150,10 +156,6 @@ def _parted(
         longest = max(longest, run)
     if longest >= 5:
         return True
-    turned = any(
-        not word.upright and upper.y0 < word.y < lower.y0 and upper.x0 < word.x0 < upper.x1
-        for word in frame.words
-    )
     tall = max([10.0, *(line.size for line in between)])
     return lower.y0 - upper.y0 > 6 * tall and len(between) <= 1 and not turned
 

@@ -90,6 +90,8 @@ def _pieces(glyphs: Iterable[Glyph]) -> list[_Piece]:
     for glyph in glyphs:
         if runs and _follows(runs[-1], glyph):
             runs[-1].append(glyph)
+        elif runs and _follows([glyph], runs[-1][0]):
+            runs[-1].insert(0, glyph)  # some files set a line backwards
         else:
             runs.append([glyph])
     return [

@@ -1,0 +1,209 @@
+"""Tables of PDFs as grids: the truth is what was typeset."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import drawn
+import pypdfium2
+import pytest
+import typeset
+import typeset_tables
+from typeset_tables import Score, Style, score
+
+from repro_pipeline.paper.model import Paper, Table
+from repro_pipeline.paper.pdf import read_pdf
+from repro_pipeline.paper.tables import DOUBTED
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples/random-forests-2001/paper.pdf"
+
+
+def texts(table: Table) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in table.grid]
+
+
+def test_the_example_is_read_to_the_digit() -> None:
+    (table,) = read_pdf(EXAMPLE).tables
+    assert (table.number, table.caption, table.confidence) == ("Table 1", "Test set error (%)", 1)
+    assert texts(table) == [
+        ["Data set", "AdaBoost", "Selection", "Single input", "One tree"],
+        ["Waveform", "17.8", "17.2", "17.3", "34.0"],
+        ["Twonorm", "4.9", "3.9", "3.9", "24.7"],
+        ["Threenorm", "18.8", "17.5", "17.5", "38.4"],
+        ["Ringnorm", "6.9", "4.9", "4.9", "25.7"],
+    ]
+    assert (table.header_rows, table.header_columns) == (1, 1)
+
+
+def test_each_cell_says_where_on_the_page_it_stands() -> None:
+    (table,) = read_pdf(EXAMPLE).tables
+    document = pypdfium2.PdfDocument(EXAMPLE)
+    for row in table.grid:
+        for cell in row:
+            assert cell.provenance is not None and cell.provenance.box is not None
+            page = document[cell.provenance.page - 1]
+            x0, top, x1, bottom = cell.provenance.box
+            height = page.get_height()
+            found = page.get_textpage().get_text_bounded(
+                x0 - 1, height - bottom, x1 + 1, height - top
+            )
+            assert found.strip() == cell.text
+
+
+TABLES = r"""
+\begin{table}[ht]\centering
+\caption{Accuracy. Marks and uncertainties must stay apart from the digits of a number, and the
+caption goes on over several lines of text to its end.}
+\begin{tabular}{lrrr}\toprule
+ & \multicolumn{2}{c}{Vision} & \\ \cmidrule(lr){2-3}
+Model & Top-1$^\dagger$ & Top-5 & Size \\ \midrule
+Base & 93.2$^1$ & $91.1_{\pm 0.4}$ & 12.3M \\
+Ours & \textbf{94.0}\textsuperscript{2} & 95.1 $\pm$ 0.3$^{*}$ & $1.2\times10^{-3}$ \\
+Large model & \underline{92.8} & -- & 1,234 \\ \bottomrule
+\end{tabular}\end{table}
+Some text stands between the tables, so that they are apart from one another on the page.
+\begin{table}[ht]\centering
+\begin{tabular}{|l|c|c|}\hline
+Task & \rotatebox{90}{Precision} & \rotatebox{90}{Recall} \\ \hline
+NER & 90.1 (0.2) & 88.0 (0.3) \\ \hline
+CLS & 70.5 (1.1) & .932 \\ \hline
+\end{tabular}\caption{By task.}\end{table}
+Table 2 shows that text which begins with the name of a table is no caption, if it is a sentence.
+\begin{sidewaystable}\centering
+\begin{tabular}{lcc}\toprule Set & Train & Test \\ \midrule A & 10 & 20 \\ B & 30 & 40 \\
+\bottomrule\end{tabular}\caption{Sideways.}\end{sidewaystable}
+"""
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return typeset.pdf_or_skip(typeset.latex(TABLES), tmp_path_factory.mktemp("three"))
+
+
+@pytest.fixture(scope="module")
+def tables(three: Path) -> dict[str | None, Table]:
+    return {table.number: table for table in read_pdf(three).tables}
+
+
+def test_marks_are_no_digits_and_uncertainties_stay_with_their_values(
+    tables: dict[str | None, Table],
+) -> None:
+    table = tables["Table 1"]
+    assert texts(table)[:2] == [
+        ["", "Vision", "Vision", ""],
+        ["Model", "Top-1†", "Top-5", "Size"],
+    ]
+    body = [[cell.numbers for cell in row[1:]] for row in table.grid[2:]]
+    values = [[n[0].value if n else None for n in row] for row in body]
+    assert values == [[93.2, 91.1, 12.3], [94.0, 95.1, 0.0012], [92.8, None, 1234]]
+    assert body[0][0][0].mark == "1" and body[1][0][0].mark == "2"
+    assert [row[1][0].uncertainty for row in body[:2]] == [0.4, 0.3]
+    assert [[cell.bold for cell in row] for row in table.grid[2:]] == [
+        [False] * 4, [False, True, False, False], [False] * 4,
+    ]  # fmt: skip
+    assert [row[1].underline for row in table.grid[2:]] == [False, False, True]
+    assert table.confidence == 1
+    assert table.caption.endswith("over several lines of text to its end.")
+
+
+def test_turned_headers_and_full_rules(tables: dict[str | None, Table]) -> None:
+    table = tables["Table 2"]
+    assert table.caption == "By task."
+    assert texts(table)[0] == ["Task", "Precision", "Recall"]
+    assert [[n[0].value for n in (cell.numbers for cell in row[1:])] for row in table.grid[1:]] == [
+        [90.1, 88.0], [70.5, 0.932],
+    ]  # fmt: skip
+    assert table.grid[1][1].numbers[0].uncertainty == 0.2
+
+
+def test_a_sideways_table(tables: dict[str | None, Table]) -> None:
+    table = tables["Table 3"]
+    assert texts(table) == [["Set", "Train", "Test"], ["A", "10", "20"], ["B", "30", "40"]]
+    cell = table.grid[1][1].provenance
+    assert cell is not None and cell.box is not None
+    x0, top, x1, bottom = cell.box
+    assert bottom - top > x1 - x0  # two digits that read upwards
+
+
+def test_a_page_shown_turned_has_the_same_tables(three: Path, tmp_path: Path) -> None:
+    straight = read_pdf(three).tables
+    for turns in (1, 2, 3):
+        turned = read_pdf(drawn.rotated(three, tmp_path / f"{turns}.pdf", turns)).tables
+        assert [texts(table) for table in turned] == [texts(table) for table in straight]
+
+
+def documents(folder: Path, seeds: range) -> tuple[Score, list[Paper]]:
+    total, papers = Score(), []
+    for seed in seeds:
+        tex, made = typeset_tables.document(seed)
+        (folder / str(seed)).mkdir()
+        paper = read_pdf(typeset.pdf_or_skip(tex, folder / str(seed)))
+        papers.append(paper)
+        total += score(paper.tables, made)
+    return total, papers
+
+
+def test_random_tables_in_random_layouts(tmp_path: Path) -> None:
+    total, _ = documents(tmp_path, range(3, 8))
+    assert total.there > 900
+    assert total.sure_wrong == 0
+    assert total.right >= 0.95 * total.there
+    assert total.sure > 0.7 * total.read
+
+
+@pytest.mark.slow
+def test_many_random_tables(tmp_path: Path) -> None:
+    total, _ = documents(tmp_path, range(100, 160))
+    assert total.right >= 0.95 * total.there
+    assert total.sure_wrong < 0.002 * total.sure
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        Style(),
+        Style(rules="full"),
+        Style(values="pm", spans="ruled"),
+        Style(values="below", spans="bare", labels="two"),
+        Style(values="bracket", separation=2.0, size="\\footnotesize"),
+        Style(labels="middle", align="r"),
+        Style(sections=True, marks=True, best=True),
+        Style(turned=True, values="percent"),
+        Style(wrapped=True, stacked=True),
+        Style(gaps=True, averages=True, bars=True, shade=True),
+        Style(place="sideways", values="power"),
+        Style(place="scaled", remarks=True, notes=True),
+    ],
+)
+def test_each_layout_is_read_whole_and_without_doubt(style: Style, tmp_path: Path) -> None:
+    made = typeset_tables.table(1, style, random.Random(7), narrow=False)
+    tex = typeset.latex("Some text.\n\n" + made.tex + "\n\nMore text.")
+    found = read_pdf(typeset.pdf_or_skip(tex, tmp_path)).tables
+    total = score(found, [made])
+    assert (total.right, total.read) == (total.there, total.there)
+    assert total.doubted == 0
+
+
+def test_a_table_without_rules_is_doubted(tmp_path: Path) -> None:
+    made = typeset_tables.table(1, Style(rules="none"), random.Random(7), narrow=False)
+    tex = typeset.latex("Some text.\n\n" + made.tex + "\n\nMore text.")
+    (table,) = read_pdf(typeset.pdf_or_skip(tex, tmp_path)).tables
+    assert score([table], [made]).right == len(made.truth)
+    assert table.confidence <= DOUBTED
+    assert table.doubts == ("No rules frame the table; its rows were found by alignment.",)
+
+
+SHARED = r"""
+\begin{table}[ht]\centering\caption{Two in one float.}
+\begin{tabular}{lc}\toprule Model & A \\ \midrule x & 1.5 \\ y & 2.5 \\ \bottomrule\end{tabular}
+\par\medskip
+\begin{tabular}{lc}\toprule Model & B \\ \midrule x & 3.5 \\ y & 4.5 \\ \bottomrule\end{tabular}
+\end{table}
+"""
+
+
+def test_two_tables_under_one_caption_are_doubted(tmp_path: Path) -> None:
+    tables = read_pdf(typeset.pdf_or_skip(typeset.latex(SHARED), tmp_path)).tables
+    assert [table.number for table in tables] == ["Table 1", "Table 1"]
+    assert all(table.confidence <= DOUBTED for table in tables)
