@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from conftest import Bench
+from sandbox_bench import Bench
 
 from repro_pipeline.errors import SandboxUnavailable, UserError
 from repro_pipeline.sandbox.bubblewrap import BubblewrapRunner
