@@ -272,24 +272,16 @@ def _runs(words: Sequence[Word]) -> list[Column]:
 def _is_border(left_run: Column, right_run: Column, rows: Sequence[Sequence[Piece]]) -> bool:
     """Whether what lies between two runs parts two columns, by the lines with words in both."""
     sides: list[tuple[Word, Word]] = []
+    lonely: list[Word] = []
     apart = 0
     for row in rows:
-        left = [
-            (word, piece)
-            for piece in row
-            for word in piece.words
-            if left_run.x0 - 0.1 <= word.x0 and word.x1 <= left_run.x1 + 0.1
-        ]
-        right = [
-            (word, piece)
-            for piece in row
-            for word in piece.words
-            if right_run.x0 - 0.1 <= word.x0 and word.x1 <= right_run.x1 + 0.1
-        ]
+        left, right = _within(left_run, row), _within(right_run, row)
         if left and right:
             (before, own), (after, other) = left[-1], right[0]
             sides.append((before, after))
             apart += own is not other
+        elif right:
+            lonely.append(right[0][0])
     if not sides:
         size = max(word.size for row in rows for piece in row for word in piece.words)
         return right_run.x0 - left_run.x1 > SURE_GAP * size
@@ -299,7 +291,17 @@ def _is_border(left_run: Column, right_run: Column, rows: Sequence[Sequence[Piec
     if apart >= (0.75 if texts > 0.7 * len(sides) else 0.4) * len(sides):
         return True
     parted = sum(_two_values(left, right) for left, right in sides)
-    return parted >= 0.7 * len(sides) or _left_aligned(sides)
+    return parted >= 0.7 * len(sides) or _left_aligned(sides, lonely)
+
+
+def _within(run: Column, row: Sequence[Piece]) -> list[tuple[Word, Piece]]:
+    """The words of a line that lie in a run, each with its piece."""
+    return [
+        (word, piece)
+        for piece in row
+        for word in piece.words
+        if run.x0 - 0.1 <= word.x0 and word.x1 <= run.x1 + 0.1
+    ]
 
 
 def _joins(left: Word, right: Word) -> bool:
@@ -322,14 +324,17 @@ def _two_values(left: Word, right: Word) -> bool:
     return bool(ends) and not thousands and not duration and not left.text.endswith(("/", ",", "("))
 
 
-def _left_aligned(sides: Sequence[tuple[Word, Word]]) -> bool:
-    """Whether the right words begin at one x, as a column does, not a space after the left ones."""
-    starts = [right.x0 for _, right in sides]
+def _left_aligned(sides: Sequence[tuple[Word, Word]], lonely: Sequence[Word]) -> bool:
+    """Whether the right words begin at one x, as a column does, not a space after the left ones.
+
+    `lonely` are right words of lines that have no left one: labels that are printed once.
+    """
+    starts = [word.x0 for word in (*(right for _, right in sides), *lonely)]
+    if len(starts) < 3 or max(starts) - min(starts) > 0.8:
+        return False
     ends = [left.x1 for left, _ in sides]
-    gaps = [right.x0 - left.x1 for left, right in sides]
-    wide = min(gaps) > 0.36 * sides[0][1].size
-    one_start = len(sides) >= 3 and max(starts) - min(starts) < 0.8
-    return one_start and (max(ends) - min(ends) > 2.5 or wide)
+    wide = min(right.x0 - left.x1 for left, right in sides) > 0.36 * sides[0][1].size
+    return max(ends) - min(ends) > 2.5 or wide or len(lonely) >= len(sides)
 
 
 def _spanning(lines: Sequence[TableLine]) -> set[int]:

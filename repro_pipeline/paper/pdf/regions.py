@@ -229,8 +229,8 @@ def _aligned_box(
     above = sorted(
         (item for item in free if item.line.y < caption.box[1]), key=lambda item: -item.line.y
     )
-    widths = sorted(item.line.x1 - item.line.x0 for item in found if item.side == caption.side)
-    usual = widths[(9 * (len(widths) - 1)) // 10]
+    sided = [item.line for item in found if caption.side in (FULL, item.side)]
+    usual = max(line.x1 for line in sided) - min(line.x0 for line in sided)
     runs = [
         _run(items, start, usual)
         for items, start in ((below, caption.box[3]), (above, caption.box[1]))

@@ -146,7 +146,11 @@ def _parted(
     ):
         return True
     if not between and not turned and lower.y0 - upper.y0 > 6:
-        return True  # where one table ends and the next begins
+        # One table ends and the next begins, unless an empty row stands before further numbers.
+        return not any(
+            0 < line.y - lower.y0 < 18 and upper.x0 < line.x0 < upper.x1 and _is_number(line)
+            for line in fragments
+        )
     if any(line.x0 < upper.x0 - 8 or line.x1 > upper.x1 + 8 for line in between):
         return True
     width = upper.x1 - upper.x0
@@ -158,6 +162,10 @@ def _parted(
         return True
     tall = max([10.0, *(line.size for line in between)])
     return lower.y0 - upper.y0 > 6 * tall and len(between) <= 1 and not turned
+
+
+def _is_number(line: Line) -> bool:
+    return re.match(r"[-−–+(<>~]?[.\d]", line.text) is not None
 
 
 def _is_words(line: Line) -> bool:
