@@ -6,6 +6,16 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No verdict depends on how fast the machine is; in CI the drawn examples are the same each time.
+settings.register_profile(
+    "repro",
+    deadline=None,
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("repro")
 
 ROOT = Path(__file__).resolve().parents[1]
 
