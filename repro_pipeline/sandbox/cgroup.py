@@ -46,6 +46,12 @@ class Group:
         """The processes in the group."""
         return {pid for folder in set(self.folders.values()) for pid in _pids(folder)}
 
+    def processes(self) -> int | None:
+        """How many processes and threads are in the group; None where that is not counted."""
+        if "pids" not in self.folders:
+            return None
+        return int(_read(self.folders["pids"] / "pids.current") or 0)
+
     def memory_bytes(self) -> int | None:
         """What the group holds now, without the page cache."""
         if "memory" not in self.folders:
@@ -104,7 +110,7 @@ def sweep() -> None:
     A group is named after its supervisor, who also holds its lock: in a container that shares our
     groups the same number may name another process.
     """
-    for parent in {*_own_v1().values(), *filter(None, [_delegated()])}:
+    for parent in {*_own_v1().values(), *filter(None, [_delegated(), _place_of_scopes()])}:
         for folder in parent.glob(f"{PREFIX}*"):
             pid = folder.name.removeprefix(PREFIX).removesuffix(".scope")
             lock = None if Path("/proc", pid).exists() else _lock(folder)
@@ -136,6 +142,16 @@ def _scope(pid: int, *, memory: int, processes: int, cpus: float | None) -> Grou
             found = _controllers(own)
             return Group(found, v2=True, locks=locks, scope=name) if "memory" in found else None
         time.sleep(0.005)
+    return None
+
+
+def _place_of_scopes() -> Path | None:
+    """Where our systemd keeps its scopes."""
+    user = os.geteuid()
+    slices = f"user.slice/user-{user}.slice/user@{user}.service/app.slice"
+    for _, point, kind, _ in _mounts():
+        if kind == "cgroup2":
+            return Path(point, slices if user else "system.slice")
     return None
 
 

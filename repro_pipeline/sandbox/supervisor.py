@@ -30,6 +30,8 @@ class Run:
     def __init__(self, job: dict, user: int | None, pid: int, group: cgroup.Group) -> None:
         self.job, self.user, self.pid, self.group = job, user, pid, group
         self.started = time.monotonic()
+        self.cpu_before = _cpu_of_children()
+        """What the making of the group took."""
         self.init = 0
         """The first process of the sandbox's own process namespace; 0 until it is known."""
         self.handles = [kernel.pidfd_open(pid)]
@@ -201,13 +203,13 @@ def _check(run: Run) -> float:
 def _end(run: Run) -> None:
     """End every process of the run, and take its last words."""
     watch.kill_all(run.handles, run.group)
+    watch.reap()
+    waited = _cpu_of_children() - run.cpu_before
+    run.cpu_seconds = max(run.cpu_seconds, run.group.cpu_seconds() or 0.0, waited)
+    largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    run.peak_memory = max(run.peak_memory, largest)
     if run.group.out_of_memory() and not run.ended:
         run.ended = "memory"
-    watch.reap()
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    own = used.ru_utime + used.ru_stime
-    run.cpu_seconds = max(run.cpu_seconds, run.group.cpu_seconds() or 0.0, own)
-    run.peak_memory = max(run.peak_memory, used.ru_maxrss * 1024)
     if not run.group.remove():
         raise SetupError("processes of the run could not be ended")
     os.set_blocking(run.output, False)
@@ -221,6 +223,11 @@ def _end(run: Run) -> None:
         pass
     for handle in (run.output, run.status, run.log, *run.handles):
         os.close(handle)
+
+
+def _cpu_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _report(run: Run, code: int, trees: list[Path]) -> dict:

@@ -24,19 +24,18 @@ _CLOCK = os.sysconf("SC_CLK_TCK")
 def look(pid: int, init: int, group: Group, peak: int) -> tuple[int, float, int]:
     """What the tree below `pid` uses: bytes of memory, CPU seconds, processes and threads.
 
-    Memory is exact only where it lies above `peak`, seen before: to count shared pages once is
-    slow, and holds up the processes.
+    A control group has counted. Without one, memory is exact only where it lies above `peak`, seen
+    before: to count shared pages once is slow, and holds up the processes.
     """
+    counted = group.memory_bytes(), group.cpu_seconds(), group.processes()
+    if None not in counted:
+        return counted
     stats = [stat for child in descendants(pid) if (stat := _stat(child))]
-    memory = group.memory_bytes()
-    if memory is None:
-        memory = sum(int(stat[21]) for stat in stats) * _PAGE
-        if memory > peak:
-            memory = sum(_proportional(int(stat[-1])) for stat in stats)
-        memory += _scratch(init) if init else 0
-    cpu_seconds = group.cpu_seconds()
-    if cpu_seconds is None:
-        cpu_seconds = sum(sum(map(int, stat[11:15])) for stat in stats) / _CLOCK
+    memory = sum(int(stat[21]) for stat in stats) * _PAGE
+    if memory > peak:
+        memory = sum(_proportional(int(stat[-1])) for stat in stats)
+    memory += _scratch(init) if init else 0
+    cpu_seconds = sum(sum(map(int, stat[11:15])) for stat in stats) / _CLOCK
     return memory, cpu_seconds, sum(int(stat[17]) for stat in stats)
 
 

@@ -95,7 +95,7 @@ def test_cpu_time_and_memory_of_children_count(bench: Bench):
         "    if pid == 0:\n"
         "        x = bytearray(b'x') * (60 << 20); end = time.process_time() + 0.4\n"
         "        while time.process_time() < end: pass\n"
-        "        os._exit(0)\n"
+        "        time.sleep(1.5); os._exit(0)  # long enough to be looked at\n"
         "    children.append(pid)\n"
         "for pid in children: os.waitpid(pid, 0)"
     )
