@@ -71,6 +71,7 @@ def read_pdf(path: Path) -> Paper:
     figures = [
         caption for sheet in sheets for caption in sheet.captions if caption.kind == "figure"
     ]
+    tables = _tables(sheets, path.name, known, garbled_pages([f[0] for f in pages if f]))
     margins = sheets[0].margins if sheets else ()
     return Paper(
         source=Source(
@@ -84,9 +85,9 @@ def read_pdf(path: Path) -> Paper:
         authors=authors,
         year=year_of(margins, head),
         sections=sections,
-        tables=_tables(sheets, path.name, known, garbled_pages([f[0] for f in pages if f])),
+        tables=tables,
         figures=tuple(Caption(number=figure.number, text=figure.text) for figure in figures),
-        references=link_citations(sections, cited),
+        references=link_citations([*sections, *_citing(tables, figures)], cited),
         warnings=tuple(warnings),
     )
 
@@ -171,6 +172,23 @@ def _table(
     if region.frame.page.scanned:
         doubts.append("The page is a scan with recognised text.")
     return make_table(index, grid.rows, about, rules=grid.rules, doubts=doubts)
+
+
+def _citing(tables: Sequence[Table], figures: Sequence[CaptionAt]) -> list[Section]:
+    """What tables and figures say in words, as text that may cite."""
+    texts = [
+        (
+            str(table),
+            [table.caption]
+            + [
+                " ".join(cell.text for cell in row if not cell.numbers and not cell.spanned)
+                for row in table.grid
+            ],
+        )
+        for table in tables
+    ]
+    texts += [(figure.number, [figure.text]) for figure in figures]
+    return [Section(title=title, text="\n\n".join(parts)) for title, parts in texts]
 
 
 # Parts of the text

@@ -77,7 +77,7 @@ def flow(
             if id(word) not in aside
             and not any(_holds(box, word.x0, word.x1, word.y) for box in boxes)
         )
-        if words:
+        if words and not _CONTINUED.fullmatch(Line(words).text):
             left, right = edges[item.side]
             kept.append(FlowLine(Line(words), item.side, frame, left, right))
     return kept
@@ -303,20 +303,29 @@ def _is_sentence(text: str) -> bool:
 
 
 def _notes(text: Sequence[FlowLine], style: Style) -> dict[int, int]:
-    """Footnotes, as first line to end: small type at a column's end, begun by a mark."""
+    """Notes at the foot of a page or a table, as first line to end: small type, begun by a mark."""
     notes: dict[int, int] = {}
-    columns: dict[tuple[int, int], list[int]] = {}
-    for index, line in enumerate(text):
-        columns.setdefault((line.frame.page.number, line.side), []).append(index)
-    for members in columns.values():
-        start = len(members)
-        while start and text[members[start - 1]].line.size <= style.size - 0.7:
-            start -= 1
-        run = members[start:]
-        marked = [index for index in run if _NOTE.match(text[index].text)]
-        if marked and start > 0:
-            notes.update(zip(marked, [*marked[1:], run[-1] + 1], strict=True))
+    start = 0
+    while start < len(text):
+        end = start + 1
+        if _is_note(text[start], style):
+            while end < len(text) and _goes_on_small(text[end - 1], text[end], style):
+                end += 1
+            if any(line.line.size > style.size - 0.7 for line in text[:start]):
+                notes[start] = end
+        start = end
     return notes
 
 
-_NOTE = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹*†‡§¶∗]")
+_NOTE = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹ᵃᵇᶜᵈᵉ*†‡§¶∗]")
+_CONTINUED = re.compile(r"\(?(?:table )?continue[sd](?: on (?:the )?next page)?\)?", re.IGNORECASE)
+
+
+def _is_note(line: FlowLine, style: Style) -> bool:
+    return line.line.size <= style.size - 0.7 and _NOTE.match(line.text) is not None
+
+
+def _goes_on_small(last: FlowLine, line: FlowLine, style: Style) -> bool:
+    step = line.line.y - last.line.y
+    near = _same_column(last, line) and 0 < step < 1.5 * line.line.size
+    return near and line.line.size <= style.size - 0.7 and not _is_note(line, style)

@@ -41,9 +41,9 @@ def without_running_heads(pages: Sequence[Frame]) -> tuple[list[Frame], tuple[st
             line
             for line in found
             if (seen[_running_key(line, frame)] >= often and re.search(r"[^\W\d_]{3}", line.text))
-            or _is_page_number(line, frame)
             or line in imprint
         ]
+        dropped += [line for line in found if _is_page_number(line, frame, dropped)]
         texts += [line.text for line in dropped]
         gone = {id(word) for line in dropped for word in line.words}
         rules = tuple(
@@ -87,14 +87,13 @@ def _under_head(rule: Rule, heads: Sequence[Line]) -> bool:
     return rule.horizontal and any(abs(rule.y0 - line.y) < 2 * line.size for line in heads)
 
 
-def _is_page_number(line: Line, frame: Frame) -> bool:
-    """A number alone that no other text lies beyond."""
+def _is_page_number(line: Line, frame: Frame, heads: Sequence[Line]) -> bool:
+    """A number alone that no other text lies beyond, running heads aside."""
     if not re.fullmatch(r"[-–— ]*(?:page )?\d{1,5}(?: of \d+)?[-–— ]*", line.text, re.I):
         return False
-    ys = [word.y for word in frame.words if word.upright and word not in line.words]
-    if not ys:
-        return False
-    return line.y > max(ys) + 2 or line.y < min(ys) - 2
+    apart = {id(word) for part in (line, *heads) for word in part.words}
+    ys = [word.y for word in _upright(frame) if id(word) not in apart]
+    return bool(ys) and (line.y > max(ys) + 2 or line.y < min(ys) - 2)
 
 
 _IMPRINT = re.compile(

@@ -274,6 +274,7 @@ def _word(group: list[_Piece]) -> Word:
 _RAISED = str.maketrans("0123456789+-−–()nabcde", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁽⁾ⁿᵃᵇᶜᵈᵉ")
 
 _MARKS = re.compile(r"[-\d+−–,()abcden*†‡§¶∗]+")
+_NOTE_SIGN = re.compile(r"\d{1,2}|[a-e]")
 _LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -285,7 +286,7 @@ def _word_text(group: Sequence[_Piece]) -> str:
     text = ""
     for piece in group:
         part = piece.text
-        marks = _MARKS.fullmatch(part) if text else part.isdigit()
+        marks = (_MARKS if text else _NOTE_SIGN).fullmatch(part)
         if piece.role == "raised" and marks:
             text += part.translate(_RAISED)
         elif piece.role == "lowered" and re.search(r"[\d)\]]$", text) and part[:1].isdigit():
