@@ -19,11 +19,24 @@ def body_rows(
     found: Sequence[Column],
     full: Sequence[float],
     partial: Sequence[Rule],
+    vertical: Sequence[Rule],
 ) -> None:
     """Add the body lines to the draft as rows, band by band between full rules."""
     cuts = sorted([*full, *(rule.y0 for rule in partial)])
     edges = itertools.pairwise([float("-inf"), *sorted(full), float("inf")])
-    for band in ([line for line in body if low < line.y <= high] for low, high in edges):
+    bands = [[line for line in body if low < line.y <= high] for low, high in edges]
+    bands = [band for band in bands if band]
+    boxed = _is_boxed(bands, found, vertical)
+    for band in bands:
+        labels = sum(overlap(line.pieces[0], found[0]) > _TOUCH for line in band)
+        ruled = any(band[0].y < rule.y0 < band[-1].y for rule in partial)
+        in_boxes = all(_borders(found, vertical, line.y - 2) == len(found) - 1 for line in band)
+        if boxed and in_boxes and labels <= 1 and not ruled:
+            draft.ys.append(band[0].y)
+            for line in band:
+                for part, first, last in _line_cells(draft, line, found):
+                    draft.add((len(draft.ys) - 1, first), part.words, columns=last - first + 1)
+            continue
         anchors, floating = _anchors(band)
         start = len(draft.ys)
         previous: TableLine | None = None
@@ -42,6 +55,28 @@ def body_rows(
             _between_rows(draft, line, found, rows)
         for group in _groups(draft, rows):
             _centre_labels(draft, group, found, partial)
+
+
+def _is_boxed(
+    bands: Sequence[Sequence[TableLine]], found: Sequence[Column], vertical: Sequence[Rule]
+) -> bool:
+    """Whether every cell stands in a box of rules, so that a band is a row of any height.
+
+    Where most bands hold one line, one that holds several holds cells of several lines.
+    """
+    single = sum(len(band) == 1 for band in bands)
+    return len(bands) >= 5 and single >= 0.6 * len(bands) and _borders(found, vertical) > 0
+
+
+def _borders(found: Sequence[Column], vertical: Sequence[Rule], y: float | None = None) -> int:
+    """How many pairs of neighbouring columns have a rule between them, at a height if given."""
+    return sum(
+        any(
+            left.x1 - 1 < rule.x0 < right.x0 + 1 and (y is None or rule.y0 < y < rule.y1)
+            for rule in vertical
+        )
+        for left, right in itertools.pairwise(found)
+    )
 
 
 def _anchors(band: Sequence[TableLine]) -> tuple[list[TableLine], list[TableLine]]:

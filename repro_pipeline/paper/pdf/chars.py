@@ -36,6 +36,8 @@ class Glyph:
     """Reading direction in degrees, anticlockwise."""
     spaced: bool = False
     """True where the file prints a space before it."""
+    guessed: bool = False
+    """True where pdfium guesses a space before it, from the gap."""
 
 
 @dataclass(frozen=True)
@@ -173,10 +175,10 @@ def _glyphs(textpage: Any, view: View) -> tuple[list[Glyph], int, int]:
     fonts = _Fonts(textpage)
     glyphs: list[Glyph] = []
     invisible = undecodable = 0
-    spaced = False
+    spaced = guessed = False
     for index in range(count):
         if raw.FPDFText_IsGenerated(textpage, index) == 1:
-            # A generated space is pdfium's guess from a gap; gaps are judged later, with more known.
+            guessed = True
             continue
         text = _character(raw.FPDFText_GetUnicode(textpage, index))
         if text is None:
@@ -207,9 +209,10 @@ def _glyphs(textpage: Any, view: View) -> tuple[list[Glyph], int, int]:
                 turn=turn,
                 angle=angle,
                 spaced=spaced,
+                guessed=guessed,
             )
         )
-        spaced = False
+        spaced = guessed = False
     return glyphs, invisible, undecodable
 
 

@@ -165,6 +165,8 @@ def _table(
         ),
     )
     doubts = [*doubts, *grid.doubts]
+    if caption is None:
+        doubts.append("No caption names the table.")
     if not region.ruled:
         doubts.append("No rules frame the table; its rows were found by alignment.")
     if region.shared:

@@ -53,7 +53,7 @@ def read_grid(region: Region, file: str, known: frozenset[str]) -> Grid | None:
         return None
     draft = Draft(len(found))
     head_rows(draft, head, found, partial, vertical)
-    body_rows(draft, body, found, full, partial)
+    body_rows(draft, body, found, full, partial, vertical)
     if len(draft.ys) < 2:
         return None
     cells = raw_rows(draft, underlined, region.frame, file, known)

@@ -17,6 +17,8 @@ from repro_pipeline.paper.pdf.drawings import Box
 
 WORD_GAP = 0.13
 """A gap wider than this share of the font size parts words."""
+GUESSED_GAP = 0.09
+"""The same where pdfium takes the gap for a space."""
 _ASCENT, _DESCENT = 0.72, 0.22
 
 Place = Callable[[float, float], tuple[float, float]]
@@ -119,7 +121,7 @@ def _follows(run: Sequence[Glyph], glyph: Glyph) -> bool:
         abs(glyph.y - last.y) < 0.06 * size
         and (abs(glyph.size - last.size) < 0.12 * size or _same_case_run(last, glyph))
         and glyph.x >= last.x - 0.02 * size
-        and gap < WORD_GAP * size
+        and gap < (GUESSED_GAP if glyph.guessed else WORD_GAP) * size
         and not (glyph.spaced and gap > -0.15 * size)
     )
 
@@ -249,7 +251,8 @@ def _touch(left: Sequence[_Piece], right: Sequence[_Piece]) -> bool:
     size = max(left[0].size, right[0].size)
     gap = _span(right)[0] - _span(left)[1]
     spaced = first.glyphs[0].spaced and first.role == "base"
-    return -0.6 * size < gap < WORD_GAP * size and not (spaced and gap > -0.15 * size)
+    limit = GUESSED_GAP if first.glyphs[0].guessed and first.role == "base" else WORD_GAP
+    return -0.6 * size < gap < limit * size and not (spaced and gap > -0.15 * size)
 
 
 def _word(group: list[_Piece]) -> Word:
