@@ -332,8 +332,10 @@ def _left_aligned(sides: Sequence[tuple[Word, Word]], lonely: Sequence[Word]) ->
     starts = [word.x0 for word in (*(right for _, right in sides), *lonely)]
     if len(starts) < 3 or max(starts) - min(starts) > 0.8:
         return False
+    if len({(left.text, right.text) for left, right in sides}) == 1 and not lonely:
+        return False  # one text repeated, as `SQuAD 2.0`
     ends = [left.x1 for left, _ in sides]
-    wide = min(right.x0 - left.x1 for left, right in sides) > 0.36 * sides[0][1].size
+    wide = min(right.x0 - left.x1 for left, right in sides) > 0.45 * sides[0][1].size
     return max(ends) - min(ends) > 2.5 or wide or len(lonely) >= len(sides)
 
 

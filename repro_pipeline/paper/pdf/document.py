@@ -12,6 +12,7 @@ from typing import Any
 from repro_pipeline.paper.citations import link_citations
 from repro_pipeline.paper.model import (
     Caption,
+    Cell,
     Paper,
     Provenance,
     Section,
@@ -173,7 +174,20 @@ def _table(
         doubts.append("Another table stands under the same caption.")
     if region.frame.page.scanned:
         doubts.append("The page is a scan with recognised text.")
+    table = make_table(index, grid.rows, about, rules=grid.rules, doubts=doubts)
+    merged = [cell.text for row in table.grid for cell in row if _is_merged(cell)]
+    if not merged:
+        return table
+    doubts.append(f"'{merged[0]}' may be the values of two cells.")
     return make_table(index, grid.rows, about, rules=grid.rules, doubts=doubts)
+
+
+_NUMBERS = re.compile(r"(?:[-−–+]?[\d.,]*\d%?(?: ?[(±][^ )]*\d\)?)?(?:\s|$)){2,}")
+
+
+def _is_merged(cell: Cell) -> bool:
+    """Whether a cell is a row of numbers that cannot be read as one value."""
+    return not cell.numbers and _NUMBERS.fullmatch(cell.text) is not None
 
 
 def _citing(tables: Sequence[Table], figures: Sequence[CaptionAt]) -> list[Section]:
