@@ -78,13 +78,16 @@ class Group:
         return None
 
     def remove(self, *, seconds: float = 5.0) -> bool:
-        """Kill what is left in the group and remove it; whether that worked in time."""
+        """Kill what is left in the group and remove it; whether that worked in time.
+
+        A scope is left to systemd, which would make it anew if it vanished without its doing.
+        """
         end = time.monotonic() + seconds
         folders = set(self.folders.values())
-        while any(folder.exists() for folder in folders):
+        while self.members() if self._scope else any(folder.exists() for folder in folders):
             for pid in self.members():
                 _kill(pid)
-            for folder in folders:
+            for folder in () if self._scope else folders:
                 _remove(folder)
             if time.monotonic() > end:
                 return False
@@ -112,10 +115,11 @@ def sweep() -> None:
     """
     for parent in {*_own_v1().values(), *filter(None, [_delegated(), _place_of_scopes()])}:
         for folder in parent.glob(f"{PREFIX}*"):
+            scope = folder.name if folder.name.endswith(".scope") else ""
             pid = folder.name.removeprefix(PREFIX).removesuffix(".scope")
             lock = None if Path("/proc", pid).exists() else _lock(folder)
             if lock is not None:
-                Group({"any": folder}, locks=[lock]).remove(seconds=1.0)
+                Group({"any": folder}, locks=[lock], scope=scope).remove(seconds=1.0)
 
 
 def _scope(pid: int, *, memory: int, processes: int, cpus: float | None) -> Group | None:

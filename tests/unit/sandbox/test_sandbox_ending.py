@@ -145,7 +145,7 @@ def test_what_a_killed_supervisor_left_is_swept(word: str):
             pytest.skip("no control group can be made here")
         cgroup.sweep()
         wait_until(lambda: processes(word) == [])
-        assert not any(group.exists() for group in groups)
+        wait_until(lambda: not any(group.exists() for group in groups))
     finally:
         supervisor.kill()
         for pid in processes(word):
