@@ -182,7 +182,7 @@ def _table(
     return make_table(index, grid.rows, about, rules=grid.rules, doubts=doubts)
 
 
-_NUMBERS = re.compile(r"(?:[-−–+]?[\d.,]*\d%?(?: ?[(±][^ )]*\d\)?)?(?:\s|$)){2,}")
+_NUMBERS = re.compile(r"(?:[-−–+]?[\d.,]*\d%?(?: ?(?:± ?|\()[^ )]*\d\)?)?(?:\s|$)){2,}")
 
 
 def _is_merged(cell: Cell) -> bool:

@@ -117,7 +117,7 @@ def gutters(pages: Sequence[Frame]) -> list[float | None]:
     """Per page the middle of the gap between two text columns; None where there is one column."""
     own = [_gutter(frame) for frame in pages]
     known = [gutter for gutter in own if gutter is not None]
-    if len(known) < max(1, 0.25 * len(pages)):
+    if not known:
         return own
     return [
         gutter if gutter is not None else _borrowed(frame, known)
@@ -153,9 +153,9 @@ def _borrowed(frame: Frame, known: Sequence[float]) -> float | None:
     """The paper's usual gutter, where text of this page stands on both sides of it only."""
     gutter = median(known)
     found = lines(_upright(frame))
-    crossing = sum(line.x0 < gutter - 8 and line.x1 > gutter + 8 for line in found)
-    sided = [line for line in found if line.x1 - line.x0 > 0.25 * frame.width] or found
-    beside = sum(line.x1 < gutter or line.x0 > gutter for line in sided)
+    wide = [line for line in found if line.x1 - line.x0 > 0.25 * frame.width] or found
+    crossing = sum(line.x0 < gutter - 8 and line.x1 > gutter + 8 for line in wide)
+    beside = sum(line.x1 < gutter or line.x0 > gutter for line in wide)
     return gutter if found and beside > 2 * crossing else None
 
 
