@@ -24,7 +24,7 @@ def light_instance(project: Path, environments: Path, monkeypatch: pytest.Monkey
     """Dagster's events are kept in memory, and environments are shared between projects."""
     (project / ".repro" / "environments").symlink_to(environments)
     with dg.DagsterInstance.ephemeral() as instance:
-        monkeypatch.setattr("repro_pipeline.cli._instance", lambda _: instance)
+        monkeypatch.setattr("repro_pipeline.commands.opening.instance_of", lambda _: instance)
         yield
 
 

@@ -1,0 +1,47 @@
+"""What the subcommands share: the project of this folder, its papers, its Dagster instance."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from repro_pipeline.project import Project
+
+
+def project_here(runner: str | None = None) -> Project:
+    """The project of this folder or of `REPRO_PROJECT`.
+
+    Raises UserError: there is none, or its configuration is wrong.
+    """
+    from resources.opening import locate_project, open_project
+
+    start = os.environ.get("REPRO_PROJECT") or Path.cwd()
+    return open_project(locate_project(Path(start)), runner=runner)
+
+
+def papers_of(project: Project) -> list[str]:
+    """The ids of a project's papers, in order."""
+    folders = project.papers.iterdir() if project.papers.is_dir() else ()
+    return sorted(path.name for path in folders if path.is_dir() and not path.name.startswith("."))
+
+
+def instance_of(project: Project):
+    """Dagster's instance of a project."""
+    os.environ.update(dagster_environment(project))
+    import dagster as dg
+
+    return dg.DagsterInstance.get()
+
+
+def dagster_environment(project: Project) -> dict[str, str]:
+    """The environment in which Dagster finds the project's instance."""
+    home = project.state / "dagster"
+    home.mkdir(parents=True, exist_ok=True)
+    return {
+        **os.environ,
+        "DAGSTER_HOME": str(home),
+        "DAGSTER_DISABLE_TELEMETRY": "1",
+        "REPRO_PROJECT": str(project.root),
+    }

@@ -1,0 +1,116 @@
+"""`repro init`, `add`, `status`, `report`, `log`: a project and its papers."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+
+from repro_pipeline.commands import opening
+from repro_pipeline.commands.exits import OK
+from repro_pipeline.commands.parser import command
+from repro_pipeline.errors import UserError
+
+
+def add_to(commands) -> None:
+    """Add these to the parser."""
+    command(commands, init, "init").add_argument("folder", nargs="?", default=".")
+    one = command(commands, add, "add")
+    one.add_argument(
+        "path", help="a folder with paper.{tex,md,pdf,…} and, optionally, task.yaml, code/, …"
+    )
+    one.add_argument("--id", help="the paper's id; by default the folder's name")
+    command(commands, status, "status").add_argument("papers", nargs="*", metavar="ID")
+    command(commands, report, "report").add_argument("paper", metavar="ID")
+    one = command(commands, log, "log")
+    one.add_argument("paper", metavar="ID")
+    one.add_argument("--experiment", help="only runs of this experiment")
+    one.add_argument("--seed", type=int, help="only the run with this seed")
+    one.add_argument("--lines", type=int, default=40, help="how many lines (default 40)")
+
+
+def init(options: argparse.Namespace) -> int:
+    """Make a project."""
+    from importlib.resources import as_file, files
+
+    root = Path(options.folder).resolve()
+    if (root / "repro.yaml").exists():
+        raise UserError("there is a project already.", where=str(root))
+    instance = root / ".repro" / "dagster"
+    places = {
+        "repro.yaml": root,
+        "rubric.yaml": root,
+        "workspace.yaml": root,
+        "dagster.yaml": instance,
+    }
+    taken = [name for name, place in places.items() if (place / name).exists()]
+    if taken:
+        raise UserError(
+            f"there is a {taken[0]} already, and it would be overwritten.",
+            where=str(root),
+            hint="Make the project in a folder of its own: `repro init FOLDER`.",
+        )
+    for folder in (root / "papers", instance):
+        folder.mkdir(parents=True, exist_ok=True)
+    with as_file(files("repro_pipeline") / "templates") as templates:
+        for name, place in places.items():
+            shutil.copyfile(templates / name, place / name)
+    with (root / ".gitignore").open("a", encoding="utf-8") as ignored:
+        ignored.write(".repro/\nreports/\n")
+    print(f"Made a project in {root}. Add a paper with `repro add PATH`.")
+    return OK
+
+
+def add(options: argparse.Namespace) -> int:
+    """Copy a bundle into the project, and make it a partition."""
+    from assets.watch import register_papers
+    from repro_pipeline.bundle.folder import open_bundle, paper_id_of
+
+    project = opening.project_here()
+    source = Path(options.path).resolve()
+    paper = paper_id_of(options.id or source.name)
+    target = project.bundle(paper)
+    if target.exists():
+        raise UserError(
+            f"the project has a paper '{paper}' already.",
+            where=str(target),
+            hint="Give another id with --id, or edit that folder.",
+        )
+    if target.is_relative_to(source):
+        raise UserError("a bundle cannot hold the project.", where=str(source))
+    open_bundle(source, paper=paper)
+    fresh = target.with_name(f".{paper}.new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    shutil.copytree(source, fresh, symlinks=True)
+    fresh.rename(target)
+    register_papers(opening.instance_of(project), project)
+    print(f"Added {paper}. Reproduce it with `repro run {paper}`.")
+    return OK
+
+
+def status(options: argparse.Namespace) -> int:
+    """How each paper stands."""
+    from repro_pipeline.terminal import print_status
+
+    project = opening.project_here()
+    return print_status(project, options.papers or opening.papers_of(project))
+
+
+def report(options: argparse.Namespace) -> int:
+    """Print the claims and the path of the report, written anew from the store if it is gone."""
+    from repro_pipeline.terminal import print_report
+
+    return print_report(opening.project_here(), options.paper)
+
+
+def log(options: argparse.Namespace) -> int:
+    """The end of a run's log: of the latest run that failed, else of the latest."""
+    from repro_pipeline.terminal import print_log
+
+    return print_log(
+        opening.project_here(),
+        options.paper,
+        experiment=options.experiment,
+        seed=options.seed,
+        lines=options.lines,
+    )

@@ -1,0 +1,128 @@
+"""`repro run`: the stages of papers, on the instance that the UI shows."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from repro_pipeline.commands import opening
+from repro_pipeline.commands.exits import FAULT, MENDABLE
+from repro_pipeline.commands.parser import command
+from repro_pipeline.errors import UserError
+from repro_pipeline.stage_names import STAGES
+
+if TYPE_CHECKING:
+    from repro_pipeline.project import Project
+
+
+def add_to(commands) -> None:
+    """Add it to the parser."""
+    one = command(commands, run, "run")
+    one.add_argument("papers", nargs="*", metavar="ID")
+    one.add_argument("--all", action="store_true", help="every paper of the project")
+    one.add_argument("--stage", choices=STAGES, metavar="STAGE", help="run up to this stage")
+    one.add_argument(
+        "--unsafe-local",
+        action="store_true",
+        help="run the code WITHOUT a sandbox; it is recorded, and shown in the report",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Materialise the stages of papers, show the progress, sum up."""
+    from repro_pipeline.bundle.folder import open_bundle, paper_id_of
+
+    runner = "unsafe_local" if options.unsafe_local else None
+    project = opening.project_here(runner)
+    papers = opening.papers_of(project) if options.all else options.papers
+    if not papers:
+        raise UserError(
+            "no paper to run.",
+            hint="Name one (`repro run ID`), take `--all`, or add one with `repro add PATH`.",
+        )
+    if _runs_code(options.stage):
+        project.runner.enforcement()
+    codes = []
+    for name in papers:
+        paper = name.rstrip("/")
+        try:
+            open_bundle(project.bundle(paper_id_of(paper)))
+        except UserError as error:
+            print(f"error: {error}", file=sys.stderr)
+            codes.append(MENDABLE)
+            continue
+        codes.append(_run_one(project, paper, options.stage, runner))
+    return FAULT if FAULT in codes else max(codes)
+
+
+def _run_one(project: Project, paper: str, stage: str | None, runner: str | None) -> int:
+    """Launch one paper in this process, with the ledger's news on the terminal."""
+    import dagster as dg
+
+    from assets.rubric import observe_if_changed
+    from assets.watch import register_papers
+    from repro_pipeline.definitions import build_definitions
+    from repro_pipeline.terminal import Progress, print_outcome, was_interrupted
+    from resources.project import ProjectResource
+
+    instance = opening.instance_of(project)
+    register_papers(instance, project)
+    observe_if_changed(instance, project)
+    resource = ProjectResource(root=str(project.root), runner=runner)
+    job = build_definitions(project.root, {"project": resource}).resolve_job_def("reproduce_paper")
+    try:
+        with Progress(project, paper):
+            result = job.execute_in_process(
+                instance=instance,
+                partition_key=paper,
+                asset_selection=[dg.AssetKey(name) for name in _upto(stage)],
+                run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+                raise_on_error=False,
+            )
+    except dg.DagsterExecutionInterruptedError:
+        raise KeyboardInterrupt from None
+    if was_interrupted(project, paper, launch=result.run_id):
+        raise KeyboardInterrupt
+    return print_outcome(
+        project,
+        paper,
+        launch=result.run_id,
+        stages=_upto(stage),
+        reused=_reused(result),
+        faults={
+            event.step_key: _innermost(event.step_failure_data.error).message
+            for event in result.all_events
+            if event.is_step_failure
+        },
+    )
+
+
+def _innermost(error):
+    """The error at the root of a chain of causes."""
+    return _innermost(error.cause) if error.cause else error
+
+
+def _reused(result) -> set[str]:
+    """The stages of a launch that stood already, by the metadata of their materialisations."""
+    made = [
+        e.step_materialization_data.materialization
+        for e in result.all_events
+        if e.is_step_materialization
+    ]
+    return {
+        one.asset_key.path[-1]
+        for one in made
+        if "reused" in one.metadata and one.metadata["reused"].value
+    }
+
+
+def _upto(stage: str | None) -> list[str]:
+    """The stages up to and with `stage`; all, and the scoreboard, by default."""
+    if stage is None:
+        return [*STAGES, "scoreboard"]
+    return list(STAGES[: STAGES.index(stage) + 1])
+
+
+def _runs_code(stage: str | None) -> bool:
+    return "implementation" in _upto(stage)

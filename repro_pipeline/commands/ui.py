@@ -1,0 +1,55 @@
+"""`repro ui`: Dagster's own webserver and daemon on this project."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+
+from repro_pipeline.commands import opening
+from repro_pipeline.commands.exits import OK
+from repro_pipeline.commands.parser import command
+
+
+def add_to(commands) -> None:
+    """Add it to the parser."""
+    one = command(commands, ui, "ui")
+    one.add_argument("--port", type=int, default=3000)
+    one.add_argument("--host", default="127.0.0.1")
+
+
+def ui(options: argparse.Namespace) -> int:
+    """Dagster's webserver and daemon for this project, until interrupted."""
+    from assets.rubric import observe_if_changed
+    from assets.watch import register_papers
+
+    project = opening.project_here()
+    instance = opening.instance_of(project)
+    register_papers(instance, project)
+    observe_if_changed(instance, project)
+    command = [sys.executable, "-m", "dagster", "dev", "-w", str(project.root / "workspace.yaml")]
+    command += ["-h", options.host, "-p", str(options.port)]
+    print(f"starting http://{options.host}:{options.port}, ready in about 15 s (stop with Ctrl-C)")
+    server = subprocess.Popen(
+        command, env=opening.dagster_environment(project), start_new_session=True
+    )
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        return server.wait()
+    except KeyboardInterrupt:
+        return _end(server)
+
+
+def _end(server: subprocess.Popen) -> int:
+    """End the whole process group: politely, then not."""
+    for sign, patience in ((signal.SIGINT, 15), (signal.SIGTERM, 5), (signal.SIGKILL, 5)):
+        try:
+            os.killpg(server.pid, sign)
+            server.wait(patience)
+        except subprocess.TimeoutExpired:
+            continue
+        except ProcessLookupError:
+            break
+    return OK
