@@ -11,17 +11,20 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from repro_pipeline.errors import LedgerError
 from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.experiment.spec import ExperimentKind, Purpose
 from repro_pipeline.frozen import Frozen, Sha256, Slug, digest
 from repro_pipeline.lineage.model import Assumption
+from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.status import Reason, Status
 
 PROJECT_CHAIN = "_project"
-SCHEMA = 1
+SCHEMA = 2
+
+Count = Annotated[int, Field(ge=0)]
 
 
 class Payload(Frozen):
@@ -85,6 +88,74 @@ class AssumptionRecorded(Payload):
     def key(self) -> str:
         """Once per content."""
         return f"assumption:{self.assumption.id}:{digest(self.assumption)}"
+
+
+class CellPosition(Frozen):
+    """A cell by its place, where its headers do not name it alone."""
+
+    table: Annotated[int, Field(ge=1)]
+    """The table's order in the paper, from 1."""
+    row: Count
+    """In the table's grid, headers counted, from 0; so is `column`."""
+    column: Count
+
+
+class CellCorrected(Payload):
+    """A person read a cell of the paper's tables otherwise than the reader did."""
+
+    kind: Literal["cell_corrected"] = "cell_corrected"
+    source: Sha256
+    """Digest of the paper's source files as they were read: a changed source takes no old correction."""
+    address: CellAddress | CellPosition
+    before: str
+    """The cell's text as it was read."""
+    after: str
+    reason: str
+    replaces: Sha256 | None = None
+    """Hash of the event that held the cell's correction so far, where there was one."""
+
+    @property
+    def key(self) -> str:
+        """Once per source, cell, new text, and correction that it replaces."""
+        where = digest([self.source, self.address.model_dump(mode="json"), self.replaces])
+        return f"cell:{where}:{digest(self.after)}"
+
+
+class ModelCalled(Payload):
+    """A language model answered."""
+
+    kind: Literal["model_called"] = "model_called"
+    step: str
+    """Where in the pipeline: a stage, or a step of the agent's loop."""
+    role: str
+    ordinal: Count
+    """Which call of that role in that step."""
+    model: str
+    prompt: Sha256
+    """Digest of the prompt's file."""
+    request: Sha256
+    """Digest of the whole request, and its address in the artifact store if it was kept."""
+    answer: Sha256
+    """Digest of the answer, and its address in the artifact store."""
+    tokens_in: Count
+    tokens_cached: Count = 0
+    """How many of `tokens_in` the provider had cached."""
+    tokens_out: Count
+    usd: Annotated[float, Field(ge=0)] | None
+    priced: bool
+    """False where no price of the model is known; `usd` is None then, never 0."""
+    seconds: Annotated[float, Field(ge=0)]
+
+    @property
+    def key(self) -> str:
+        """Once per step, role, ordinal and request."""
+        return f"model:{self.step}:{self.role}:{self.ordinal}:{self.request}"
+
+    @model_validator(mode="after")
+    def _priced_or_unknown(self) -> ModelCalled:
+        if self.priced != (self.usd is not None):
+            raise ValueError("a priced call has `usd`, one without a known price has none")
+        return self
 
 
 class EnvironmentBuilt(Payload):
@@ -227,6 +298,11 @@ class ReviewSampled(Payload):
         return f"review-sample:{self.claim}:{self.scores}"
 
 
+Decision = Literal["confirmed", "overturned", "unclear"]
+"""Of the claim, not of its verdict, which a blind reviewer does not see: the evidence supports the
+paper's value, contradicts it, or does neither."""
+
+
 class ReviewDecided(Payload):
     """A person decided on a sampled claim."""
 
@@ -234,8 +310,10 @@ class ReviewDecided(Payload):
     claim: str
     scores: Sha256
     reviewer: str
-    decision: Literal["confirmed", "overturned", "unclear"]
+    decision: Decision
     reason: str
+    blind: bool
+    """Whether verdict, scores, producer and other reviews were hidden until the decision."""
 
     @property
     def key(self) -> str:
@@ -243,10 +321,28 @@ class ReviewDecided(Payload):
         return f"review:{self.claim}:{self.scores}:{self.reviewer}"
 
 
+class StoreSwept(Payload):
+    """Artifacts that no event referenced were removed (project chain)."""
+
+    kind: Literal["store_swept"] = "store_swept"
+    started_at: datetime
+    older_than_seconds: float
+    removed: Count
+    bytes: Count
+    """As stored, compressed."""
+
+    @property
+    def key(self) -> str:
+        """Once per sweep."""
+        return f"swept:{self.started_at.isoformat()}"
+
+
 AnyPayload = Annotated[
     BundleSeen
     | StageFinished
     | AssumptionRecorded
+    | CellCorrected
+    | ModelCalled
     | EnvironmentBuilt
     | ImplementationFrozen
     | RunsPlanned
@@ -256,12 +352,15 @@ AnyPayload = Annotated[
     | RubricSeen
     | Scored
     | ReviewSampled
-    | ReviewDecided,
+    | ReviewDecided
+    | StoreSwept,
     Field(discriminator="kind"),
 ]
 PAYLOAD: TypeAdapter[AnyPayload] = TypeAdapter(AnyPayload)
 
-UPGRADES: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}
+UPGRADES: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {
+    ("review_decided", 1): lambda payload: {**payload, "blind": False},  # nothing was hidden then
+}
 """What leads the payload of a kind from schema version n to n + 1. Stored events never change."""
 
 

@@ -12,7 +12,10 @@ from repro_pipeline.ledger.events import (
     AttemptFinished,
     AttemptStarted,
     BundleSeen,
+    CellCorrected,
+    CellPosition,
     Event,
+    ModelCalled,
     Payload,
     ReviewDecided,
     ReviewSampled,
@@ -21,6 +24,7 @@ from repro_pipeline.ledger.events import (
     WarningRecorded,
 )
 from repro_pipeline.lineage.model import Assumption, AssumptionSource
+from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.status import Reason, Status
 
 NOON = datetime(2024, 5, 1, 12, 0, 0, 250_000, tzinfo=UTC)
@@ -111,6 +115,51 @@ def stage(name: str, launch: str, status: Status = Status.OK, content: str = "x"
     )
 
 
+def model_call(
+    role: str = "planner",
+    ordinal: int = 0,
+    *,
+    model: str = "small",
+    usd: float | None = 0.25,
+    tokens: tuple[int, int, int] = (1000, 200, 50),
+) -> ModelCalled:
+    tokens_in, cached, out = tokens
+    return ModelCalled(
+        step="implementation",
+        role=role,
+        ordinal=ordinal,
+        model=model,
+        prompt=digest("prompt"),
+        request=digest(["request", role, ordinal]),
+        answer=digest("answer"),
+        tokens_in=tokens_in,
+        tokens_cached=cached,
+        tokens_out=out,
+        usd=usd,
+        priced=usd is not None,
+        seconds=1.25,
+    )
+
+
+def correction(
+    address: CellAddress | CellPosition, after: str, replaces: str | None = None
+) -> CellCorrected:
+    return CellCorrected(
+        source=digest("paper"),
+        address=address,
+        before="3.g",
+        after=after,
+        reason="the scan",
+        replaces=replaces,
+    )
+
+
+_cells = st.sampled_from(
+    [
+        CellAddress(table="Table 2", row=("Twonorm",), column=("Selection",)),
+        CellPosition(table=2, row=3, column=1),
+    ]
+)
 _words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
 _names = st.sampled_from(["a", "b", "c"])
 _seeds = st.sampled_from([None, 0, 1, 2])
@@ -156,7 +205,16 @@ payloads = st.one_of(
         reviewer=st.sampled_from(["ada", "emil"]),
         decision=st.sampled_from(["confirmed", "overturned", "unclear"]),
         reason=_words,
+        blind=st.booleans(),
     ),
+    st.builds(
+        model_call,
+        role=st.sampled_from(["planner", "coder"]),
+        ordinal=st.integers(0, 3),
+        model=st.sampled_from(["small", "large"]),
+        usd=st.none() | st.floats(0, 10),
+    ),
+    st.builds(correction, _cells, _words, st.none() | _names.map(digest)),
 )
 chains = st.lists(payloads, max_size=12, unique_by=lambda payload: payload.key).map(chained)
 long_chains = st.lists(

@@ -14,7 +14,7 @@ from ledger_examples import NOON, assumption, attempt_pair, stage, warning
 from repro_pipeline.errors import IntegrityError, LedgerError
 from repro_pipeline.ledger import events as event_kinds
 from repro_pipeline.ledger.chain import head_of, verify_chain
-from repro_pipeline.ledger.events import UPGRADES
+from repro_pipeline.ledger.events import SCHEMA, UPGRADES, Event
 from resources import ledger_sql
 from resources.ledger_sql import MIGRATIONS, SqlLedger
 
@@ -155,7 +155,7 @@ def test_the_database_refuses_to_change_or_remove(ledger, url, statement):
         ("UPDATE events SET at = replace(at, 'Z', '+00:00') WHERE seq = 2", [("changed", 2)]),
         ("UPDATE events SET at = 'noon' WHERE seq = 2", [("changed", 2)]),
         ("UPDATE events SET hash = 'x' WHERE seq = 2", [("changed", 2)]),
-        ("UPDATE events SET schema_version = 2 WHERE seq = 2", [("changed", 2)]),
+        ("UPDATE events SET schema_version = schema_version - 1 WHERE seq = 2", [("changed", 2)]),
         ("UPDATE events SET chain = 'b' WHERE seq = 2", [("removed", 2)]),
         ("UPDATE events SET seq = 9 WHERE seq = 2", [("removed", 2), ("removed", 5), ("moved", 9)]),
         ("DELETE FROM events WHERE seq = 1", [("removed", 1)]),
@@ -267,16 +267,27 @@ def test_an_event_of_an_older_schema_is_read_as_one_of_today(ledger, monkeypatch
     stored = event.model_copy(update={"payload": old})
     with pytest.raises(LedgerError, match=r"event 1 \(warning_recorded\)"):
         _ = stored.content
-    monkeypatch.setattr(event_kinds, "SCHEMA", 2)
+    monkeypatch.setattr(event_kinds, "SCHEMA", SCHEMA + 1)
     monkeypatch.setitem(
         UPGRADES,
-        ("warning_recorded", 1),
+        ("warning_recorded", SCHEMA),
         lambda payload: {
             **{k: v for k, v in payload.items() if k != "text"},
             "sentence": payload["text"],
         },
     )
     assert stored.content.sentence == "a"
+
+
+def test_a_review_of_the_first_schema_was_not_blind():
+    decided = {"kind": "review_decided", "claim": "error", "scores": "0" * 64}
+    decided |= {"reviewer": "ada", "decision": "confirmed", "reason": "looked"}
+    fields = {"chain": "forests", "seq": 1, "kind": "review_decided", "key": "review", "at": NOON}
+    fields |= {"actor": "human:ada", "prev": "0" * 64, "hash": "0" * 64}
+    old = Event(**fields, schema_version=1, payload=decided)
+    assert old.content.blind is False
+    with pytest.raises(LedgerError):
+        _ = Event(**fields, schema_version=2, payload=decided).content
 
 
 @pytest.mark.parametrize(

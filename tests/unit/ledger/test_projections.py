@@ -129,7 +129,12 @@ def sample(claim: str, scores: str = "s1") -> ReviewSampled:
 
 def decision(claim: str, what: str, who: str = "ada", scores: str = "s1") -> ReviewDecided:
     return ReviewDecided(
-        claim=claim, scores=digest(scores), reviewer=who, decision=what, reason="looked"
+        claim=claim,
+        scores=digest(scores),
+        reviewer=who,
+        decision=what,
+        reason="looked",
+        blind=True,
     )
 
 
