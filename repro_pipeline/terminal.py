@@ -184,7 +184,7 @@ def print_report(project: Project, paper: str) -> int:
         table.add_column(name, overflow="fold")
     for line in lines:
         table.add_row(*map(escape, line))
-    console = _wide_console()
+    console = wide_console()
     console.print(table)
     console.print(escape(scores.headline), style="bold", highlight=False)
     for dimension in scores.dimensions:
@@ -215,7 +215,7 @@ def print_status(project: Project, papers: Sequence[str]) -> int:
         table.add_row(
             escape(paper), shown.stage, f"[{style}]{shown.status}[/{style}]", escape(says)
         )
-    _wide_console().print(table)
+    wide_console().print(table)
     return 0
 
 
@@ -244,10 +244,10 @@ def print_log(
     return 0
 
 
-def _wide_console() -> Console:
+def wide_console(width: int = 120) -> Console:
     """The terminal; what is not one is given room for a table."""
     console = Console()
-    return console if console.is_terminal else Console(width=120)
+    return console if console.is_terminal else Console(width=width)
 
 
 def print_events(project: Project, paper: str, *, kinds: Sequence[str], as_json: bool) -> int:

@@ -32,7 +32,7 @@ def resolve_cell(paper: Paper, address: CellAddress) -> Found:
     A header path matches where its texts stand in this order among the headers of a row or a
     column; the closest match wins. Raises AddressError when there is none, or more than one.
     """
-    candidates = _tables(paper, address.table)
+    candidates = tables_named(paper, address.table)
     places: list[tuple[Table, int, int]] = []
     failures: list[AddressError] = []
     for table in candidates:
@@ -99,7 +99,8 @@ def _part(numbers: Sequence[Quantity], text: str, address: CellAddress | TextAdd
 # Tables
 
 
-def _tables(paper: Paper, address: TableAddress) -> list[Table]:
+def tables_named(paper: Paper, address: TableAddress) -> list[Table]:
+    """The tables of a number, a label or an order. Raises AddressError where there is none."""
     if isinstance(address, TableLabel):
         found = [table for table in paper.tables if table.label == address.label]
         name = f"table with the label '{address.label}'"
