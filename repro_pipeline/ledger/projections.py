@@ -11,28 +11,39 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from statistics import fmean, variance
-from typing import Concatenate, Literal, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, get_args
 
 from repro_pipeline.experiment.model import Attempt, Run
-from repro_pipeline.experiment.spec import ExperimentKind, Purpose
-from repro_pipeline.frozen import Frozen, Sha256, digest
+from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import (
     AssumptionRecorded,
     AttemptFinished,
     AttemptStarted,
+    CellCorrected,
     Event,
-    Payload,
+    ModelCalled,
     ReviewDecided,
     ReviewSampled,
     Scored,
     StageFinished,
     WarningRecorded,
 )
+from repro_pipeline.ledger.rows import (
+    AssumptionRow,
+    CorrectionRow,
+    DecisionRow,
+    EventRow,
+    ExperimentRow,
+    ModelCallRow,
+    ReviewRow,
+    ReviewStatus,
+)
 from repro_pipeline.lineage.model import Assumption
 from repro_pipeline.status import Reason, Status
 
 LOST = Reason(code="worker_lost", sentence="It has no end: its worker was killed, or still runs.")
 """The reason of an attempt that was started and not ended."""
+_REVIEW_ORDER = get_args(ReviewStatus)
 
 
 @dataclass(frozen=True)
@@ -48,69 +59,12 @@ class State:
     stages: dict[str, StageFinished] = field(default_factory=dict)
     scores: dict[str, Scored] = field(default_factory=dict)
     sampled: dict[tuple[str, str], ReviewSampled] = field(default_factory=dict)
-    decided: dict[tuple[str, str], tuple[ReviewDecided, ...]] = field(default_factory=dict)
+    decided: dict[tuple[str, str], tuple[DecisionRow, ...]] = field(default_factory=dict)
+    calls: dict[str, ModelCallRow] = field(default_factory=dict)
+    corrected: dict[str, tuple[CorrectionRow, ...]] = field(default_factory=dict)
+    """By source and cell, in order."""
     warnings: dict[str, WarningRecorded] = field(default_factory=dict)
-
-
-class AssumptionRow(Frozen):
-    """An assumption as it stands."""
-
-    assumption: Assumption
-    earlier: int
-    """How often it was written down before, with other content."""
-
-
-class ReviewRow(Frozen):
-    """A claim that was drawn for review, and what people decided."""
-
-    claim: str
-    scores: Sha256
-    rate: float
-    why: str
-    decisions: tuple[ReviewDecided, ...] = ()
-
-    @property
-    def status(self) -> ReviewStatus:
-        """The decision; `unclear` where reviewers differ."""
-        made = {decision.decision for decision in self.decisions}
-        return "waiting" if not made else made.pop() if len(made) == 1 else "unclear"
-
-
-ReviewStatus = Literal["not_sampled", "confirmed", "unclear", "waiting", "overturned"]
-"""From best to worst known; an experiment has the worst of its claims'."""
-_REVIEW_ORDER = ("not_sampled", "confirmed", "unclear", "waiting", "overturned")
-
-
-class ExperimentRow(Frozen):
-    """An experiment under one code, configuration, environment, data and purpose."""
-
-    experiment: str
-    kind: ExperimentKind
-    purpose: Purpose
-    assumptions: tuple[str, ...]
-    """Ids of those in force that may move a claim of the experiment."""
-    code_tree: Sha256
-    configuration: Sha256
-    """Digest of command and configuration."""
-    environment: Sha256
-    data_manifest: Sha256
-    seeds: tuple[int | None, ...]
-    n: int
-    """Seeds whose run gave a value of `claim`."""
-    claim: str | None
-    """The claim whose values are summed up: the main claim, else the experiment's first by name."""
-    mean: float | None
-    variance: float | None
-    """Sample variance over the seeds; None for n < 2."""
-    seconds: float
-    """Wall-clock seconds of all attempts together."""
-    failed: int
-    """Runs of which no attempt is ok."""
-    failure: Reason | None
-    """The reason of the last of them."""
-    reruns: int
-    """Attempts beyond the first of each run."""
-    review: ReviewStatus
+    events: dict[int, EventRow] = field(default_factory=dict)
 
 
 Row = TypeVar("Row")
@@ -124,7 +78,7 @@ def advance(state: State, events: Iterable[Event]) -> State:
     )
     seq = state.seq
     for event in events:
-        _apply(new, event.content)
+        _apply(new, event)
         seq = event.seq
     return replace(new, seq=seq)
 
@@ -206,10 +160,37 @@ def reviews(state: State) -> tuple[ReviewRow, ...]:
             scores=sample.scores,
             rate=sample.rate,
             why=sample.why,
+            status=_review_status(state.decided.get(key, ())),
             decisions=state.decided.get(key, ()),
         )
         for key, sample in state.sampled.items()
     )
+
+
+@_projection
+def decisions(state: State) -> tuple[DecisionRow, ...]:
+    """Every decision of a person on a claim, in order."""
+    made = (decision for of_claim in state.decided.values() for decision in of_claim)
+    return tuple(sorted(made, key=lambda decision: decision.seq))
+
+
+@_projection
+def model_calls(state: State) -> tuple[ModelCallRow, ...]:
+    """Every answer of a language model, in order."""
+    return tuple(state.calls.values())
+
+
+@_projection
+def corrections(state: State) -> tuple[CorrectionRow, ...]:
+    """Every correction of a cell of the paper's tables, in order."""
+    made = (row for of_cell in state.corrected.values() for row in of_cell)
+    return tuple(sorted(made, key=lambda row: row.seq))
+
+
+@_projection
+def timeline(state: State) -> tuple[EventRow, ...]:
+    """Every event with its time, its actor and its cost, in order."""
+    return tuple(state.events.values())
 
 
 @_projection
@@ -218,7 +199,9 @@ def warnings(state: State) -> tuple[WarningRecorded, ...]:
     return tuple(state.warnings.values())
 
 
-def _apply(state: State, payload: Payload) -> None:
+def _apply(state: State, event: Event) -> None:
+    payload = event.content
+    state.events[event.seq] = _event_row(event)
     match payload:
         case AttemptStarted():
             key = (payload.run_key, payload.number)
@@ -239,9 +222,46 @@ def _apply(state: State, payload: Payload) -> None:
             state.sampled[payload.claim, payload.scores] = payload
         case ReviewDecided():
             key = (payload.claim, payload.scores)
-            state.decided[key] = (*state.decided.get(key, ()), payload)
+            decision = DecisionRow(**_recorded(event))
+            state.decided[key] = (*state.decided.get(key, ()), decision)
+        case ModelCalled():
+            state.calls[payload.key] = ModelCallRow(**_recorded(event))
+        case CellCorrected():
+            cell = digest([payload.source, payload.address.model_dump(mode="json")])
+            earlier = (_superseded(row) for row in state.corrected.get(cell, ()))
+            row = CorrectionRow(**_recorded(event), stands=True)
+            state.corrected[cell] = (*earlier, row)
         case WarningRecorded():
             state.warnings[payload.key] = payload
+
+
+def _recorded(event: Event) -> dict[str, Any]:
+    """The payload's fields, with the event's number, time and actor."""
+    fields = dict(event.content)
+    return fields | {"seq": event.seq, "at": event.at, "actor": event.actor}
+
+
+def _superseded(row: CorrectionRow) -> CorrectionRow:
+    return row.model_copy(update={"stands": False})
+
+
+def _event_row(event: Event) -> EventRow:
+    costs = event.payload.get("attempt", event.payload)
+    return EventRow(
+        seq=event.seq,
+        kind=event.kind,
+        key=event.key,
+        at=event.at,
+        actor=event.actor,
+        seconds=costs.get("seconds"),
+        usd=costs.get("usd"),
+        hash=event.hash,
+    )
+
+
+def _review_status(made: tuple[DecisionRow, ...]) -> ReviewStatus:
+    kinds = {decision.decision for decision in made}
+    return "waiting" if not kinds else kinds.pop() if len(kinds) == 1 else "unclear"
 
 
 def _lost(started: AttemptStarted) -> Attempt:

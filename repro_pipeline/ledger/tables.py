@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.frozen import Frozen, Sha256
-from repro_pipeline.ledger import projections
+from repro_pipeline.ledger import projections, rows
 from repro_pipeline.ledger.events import Event, Scored, StageFinished, WarningRecorded
 from repro_pipeline.status import Status
 
@@ -61,20 +61,24 @@ def tables(
     state = source
     if not isinstance(state, projections.State):
         state = projections.advance(projections.State(), state)
-    rows: dict[str, tuple[type[BaseModel], Sequence[BaseModel]]] = {
-        "experiments": (projections.ExperimentRow, projections.experiments(state, main)),
+    of: dict[str, tuple[type[BaseModel], Sequence[BaseModel]]] = {
+        "experiments": (rows.ExperimentRow, projections.experiments(state, main)),
         "runs": (RunRow, [RunRow.of(run) for run in projections.runs(state)]),
         "attempts": (Attempt, projections.attempts(state)),
-        "assumptions": (projections.AssumptionRow, projections.assumptions(state)),
+        "assumptions": (rows.AssumptionRow, projections.assumptions(state)),
         "stages": (StageFinished, projections.stages(state)),
         "scores": (Scored, projections.scores(state)),
-        "reviews": (projections.ReviewRow, projections.reviews(state)),
+        "reviews": (rows.ReviewRow, projections.reviews(state)),
+        "review_decisions": (rows.DecisionRow, projections.decisions(state)),
+        "model_calls": (rows.ModelCallRow, projections.model_calls(state)),
+        "corrections": (rows.CorrectionRow, projections.corrections(state)),
         "warnings": (WarningRecorded, projections.warnings(state)),
+        "events": (rows.EventRow, projections.timeline(state)),
     }
-    return {name: frame(model, of_name) for name, (model, of_name) in rows.items()}
+    return {name: frame(model, of_name) for name, (model, of_name) in of.items()}
 
 
-def frame(model: type[BaseModel], rows: Iterable[BaseModel]) -> pd.DataFrame:
+def frame(model: type[BaseModel], of: Iterable[BaseModel]) -> pd.DataFrame:
     """Rows as a data frame with the model's fields as columns, also where there is no row.
 
     Numbers and booleans have nullable types; what is no number, text or truth value is JSON text.
@@ -83,7 +87,7 @@ def frame(model: type[BaseModel], rows: Iterable[BaseModel]) -> pd.DataFrame:
 
     hints = typing.get_type_hints(model)
     types = {name: _column_type(hints[name]) for name in model.model_fields}
-    plain = [row.model_dump(mode="json") for row in rows]
+    plain = [row.model_dump(mode="json") for row in of]
     columns = {
         name: pd.array([_cell(row[name], kind) for row in plain], dtype=kind)
         for name, kind in types.items()

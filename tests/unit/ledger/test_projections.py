@@ -6,11 +6,21 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ledger_examples import assumption, attempt_pair, chained, chains, stage, warning
+from ledger_examples import (
+    NOON,
+    assumption,
+    attempt_pair,
+    chained,
+    chains,
+    correction,
+    model_call,
+    stage,
+    warning,
+)
 
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger import projections
-from repro_pipeline.ledger.events import ReviewDecided, ReviewSampled
+from repro_pipeline.ledger.events import CellPosition, ReviewDecided, ReviewSampled
 from repro_pipeline.ledger.projections import State, advance
 from repro_pipeline.ledger.tables import tables, write_tables
 from repro_pipeline.status import Reason, Status
@@ -19,7 +29,8 @@ VIEWS = [
     getattr(projections, name)
     for name in (
         *("attempts", "runs", "experiments", "assumptions"),
-        *("stages", "scores", "reviews", "warnings"),
+        *("stages", "scores", "reviews", "decisions", "warnings"),
+        *("model_calls", "corrections", "timeline"),
     )
 ]
 BROKEN = Reason(code="exception:ValueError", sentence="ValueError: bad")
@@ -169,6 +180,59 @@ def test_the_last_row_of_each_stage_stands():
         ("parse", "l2"),
         ("score", "l1"),
     ]
+
+
+def test_calls_of_models_keep_their_cost_and_an_unknown_price_is_no_zero():
+    calls = [model_call(), model_call(ordinal=1, usd=None), model_call("coder", usd=0.0)]
+    events = chained([calls[0], warning("between"), *calls[1:]])
+    rows = projections.model_calls(events)
+    assert [(row.role, row.ordinal, row.usd) for row in rows] == [
+        ("planner", 0, 0.25),
+        ("planner", 1, None),
+        ("coder", 0, 0.0),
+    ]
+    assert [(row.seq, row.actor, row.at) for row in rows] == [
+        (event.seq, event.actor, event.at) for event in events if event.kind == "model_called"
+    ]
+    frame = tables(events)["model_calls"]
+    assert (frame["usd"].sum(), frame["usd"].isna().sum()) == (0.25, 1)
+    assert frame["tokens_in"].sum() == 3000
+
+
+@pytest.mark.parametrize("changes", [{"usd": None}, {"priced": False}, {"tokens_in": -1}])
+def test_a_price_that_is_not_known_is_said_and_never_made_up(changes):
+    with pytest.raises(ValueError):
+        type(model_call())(**model_call().model_dump() | changes)
+
+
+def test_the_last_correction_of_a_cell_stands_and_the_others_stay_to_be_read():
+    one, other = (CellPosition(table=1, row=row, column=1) for row in (1, 2))
+    first = correction(one, "3.9")
+    events = chained([first, correction(other, "7.1"), correction(one, "3.6")])
+    again = correction(one, "3.9", replaces=events[-1].hash)
+    assert again.key not in {event.key for event in events}
+    rows = projections.corrections(chained([*(event.content for event in events), again]))
+    assert [(row.after, row.stands) for row in rows] == [
+        ("3.9", False),
+        ("7.1", True),
+        ("3.6", False),
+        ("3.9", True),
+    ]
+
+
+def test_every_event_has_its_time_its_actor_and_its_cost():
+    events = chained([*attempt_pair(seconds=2.5), stage("parse", "l1"), model_call(), warning("x")])
+    rows = projections.timeline(events)
+    assert [(row.kind, row.seconds, row.usd) for row in rows] == [
+        ("attempt_started", None, None),
+        ("attempt_finished", 2.5, None),
+        ("stage_finished", 1.5, None),
+        ("model_called", 1.25, 0.25),
+        ("warning_recorded", None, None),
+    ]
+    assert {row.actor for row in rows} == {"code:0.1.0"}
+    assert rows[0].at == NOON
+    assert [row.hash for row in rows] == [event.hash for event in events]
 
 
 @settings(max_examples=25, deadline=None)
