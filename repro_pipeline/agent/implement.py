@@ -7,9 +7,9 @@ from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
-from repro_pipeline.errors import BundleError
 from repro_pipeline.experiment.campaign import Setting, plan, run_planned, small_setting
 from repro_pipeline.experiment.model import RunSet
+from repro_pipeline.experiment.sealed import check_sealed
 from repro_pipeline.experiment.seeds import dev_seeds
 from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.frozen import digest
@@ -29,7 +29,7 @@ def implement(
     A sample run that fails ends the stage: the full runs would fail as well, and cost more.
     """
     project = stage.project
-    _refuse_sealed(bundle)
+    check_sealed(bundle.task, data, stage.bundle_folder)
     code = code_folder(bundle, stage.bundle_folder, project.config.models)
     made = freeze_code(bundle, code, claims, project.store)
     stage.warn("mode_code", "The given code is run as it is, without an agent: this is unblinded.")
@@ -42,17 +42,6 @@ def implement(
         ImplementationFrozen(code_tree=made.code_tree, mode=made.mode, claims=digest(claims))
     )
     return made
-
-
-def _refuse_sealed(bundle: Bundle) -> None:
-    """Sealed labels ask for values that are computed from predictions: a run's own must not count."""
-    sealed = [data.name for data in bundle.task.data if data.sealed_labels]
-    if sealed:
-        raise BundleError(
-            f"seals the labels of '{sealed[0]}', and values cannot be computed from predictions yet.",
-            where="task.yaml: data",
-            hint="Take `sealed_labels` away; the values are then self-reported, and said to be.",
-        )
 
 
 def _sample_runs(stage: Stage, setting: Setting) -> RunSet | Ended:

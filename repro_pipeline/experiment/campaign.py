@@ -17,6 +17,7 @@ from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.experiment.load import sample_config
 from repro_pipeline.experiment.model import Run, RunSet
 from repro_pipeline.experiment.runs import Laboratory, PlannedRun, execute_runs, plan_runs, stamps
+from repro_pipeline.experiment.sealed import SealedLabels, read_labels, sealed_claims
 from repro_pipeline.experiment.seeds import evaluation_seeds
 from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose
 from repro_pipeline.frozen import digest
@@ -81,6 +82,7 @@ def plan(
         environment=digest({"lock": lock.sha256, "python": lock.python}),
         data_manifest=digest(setting.data),
         outputs=setting.implementation.outputs,
+        sealed=sealed_claims(setting.bundle.task),
     )
 
 
@@ -150,6 +152,10 @@ def laboratory(stage: Stage, setting: Setting) -> Laboratory:
         scratch=project.state / "scratch" / stage.paper,
         actor=stage.actor,
         outputs=setting.implementation.outputs,
+        sealed=SealedLabels(
+            claims=sealed_claims(setting.bundle.task),
+            labels=read_labels(setting.data, stage.bundle_folder),
+        ),
     )
 
 

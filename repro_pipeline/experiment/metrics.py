@@ -45,9 +45,11 @@ def read_values(
     claims: Sequence[str],
     outputs: Sequence[OutputMapping],
     started_ns: int,
+    optional: Sequence[str] = (),
 ) -> tuple[dict[str, float], ValueSource]:
     """The value of each of `claims` that a run left in `out`, and where the values come from.
 
+    A `metrics.json` may hold values of `optional` claims as well; they are returned with the others.
     `started_ns` is the run's start on the clock of the file system that holds `out`: a file with an
     older stamp was not written by the run. Raises MetricsError.
     """
@@ -58,7 +60,7 @@ def read_values(
     text = _fresh_text(out / METRICS_NAME, METRICS_NAME, started_ns, LARGEST_METRICS)
     metrics = _metrics_file(text)
     values = [(metric.claim, metric.value) for metric in metrics.metrics]
-    return _checked(values, claims), ValueSource.SELF_REPORTED
+    return _checked(values, claims, optional), ValueSource.SELF_REPORTED
 
 
 def _metrics_file(text: str) -> MetricsFile:
@@ -79,18 +81,20 @@ def _metrics_file(text: str) -> MetricsFile:
         ) from None
 
 
-def _checked(values: list[tuple[str, float]], claims: Sequence[str]) -> dict[str, float]:
-    if not values:
+def _checked(
+    values: list[tuple[str, float]], claims: Sequence[str], optional: Sequence[str] = ()
+) -> dict[str, float]:
+    if claims and not values:
         raise MetricsError(
             "metrics_empty", "holds no values.", hint=f"Expected: {', '.join(claims)}."
         )
     result: dict[str, float] = {}
     for claim, value in values:
-        if claim not in claims:
+        if claim not in claims and claim not in optional:
             raise MetricsError(
                 "metrics_unknown_claim",
                 f"reports '{claim}', which this experiment does not cover.",
-                hint=f"It covers: {', '.join(claims)}.",
+                hint=f"It covers: {', '.join((*claims, *optional))}.",
             )
         if claim in result:
             raise MetricsError("metrics_repeated_claim", f"reports '{claim}' twice.")
@@ -103,8 +107,8 @@ def _checked(values: list[tuple[str, float]], claims: Sequence[str]) -> dict[str
     return result
 
 
-def _fresh_text(path: Path, name: str, started_ns: int, largest: int) -> str:
-    """The text of a regular file that the run wrote."""
+def fresh_file(path: Path, name: str, started_ns: int, largest: int) -> None:
+    """Raise MetricsError for what is no regular file that the run wrote, or is too large."""
     if path.is_symlink():
         raise MetricsError("metrics_missing", "is a link, and no file of the run.", where=name)
     if not path.is_file():
@@ -120,6 +124,11 @@ def _fresh_text(path: Path, name: str, started_ns: int, largest: int) -> str:
     if stamp.st_size > largest:
         what = f"has {stamp.st_size} bytes, more than the {largest} that are read."
         raise MetricsError("metrics_too_large", what, where=name)
+
+
+def _fresh_text(path: Path, name: str, started_ns: int, largest: int) -> str:
+    """The text of a regular file that the run wrote."""
+    fresh_file(path, name, started_ns, largest)
     try:
         text = path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:

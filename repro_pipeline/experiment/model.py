@@ -25,6 +25,10 @@ class Attempt(Frozen):
     values: dict[str, float] = {}
     """Value per claim; empty unless the status is ok."""
     value_source: ValueSource | None = None
+    """The weakest source among the values."""
+    self_reported: dict[str, float] = {}
+    """What the run itself says of claims whose value was computed from its predictions: for comparison
+    only."""
     started_at: datetime
     seconds: float
     cpu_seconds: float | None = None

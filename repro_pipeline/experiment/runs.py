@@ -15,9 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from repro_pipeline.bundle.task import OutputMapping
-from repro_pipeline.experiment.metrics import MetricsError, read_values
+from repro_pipeline.experiment.metrics import METRICS_NAME, MetricsError, read_values
 from repro_pipeline.experiment.model import Attempt, Run
-from repro_pipeline.experiment.spec import Experiment, Purpose, RunIdentity
+from repro_pipeline.experiment.sealed import (
+    NOTHING_SEALED,
+    SealedClaim,
+    SealedLabels,
+    recompute,
+)
+from repro_pipeline.experiment.spec import Experiment, Purpose, RunIdentity, ValueSource
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import AttemptFinished, AttemptStarted, RunsPlanned
 from repro_pipeline.ledger.failure import reason_from
@@ -69,6 +75,7 @@ class Laboratory:
     """A folder for working copies; emptied run by run."""
     actor: str
     outputs: tuple[OutputMapping, ...] = ()
+    sealed: SealedLabels = NOTHING_SEALED
 
 
 def stamps(data: Mapping[str, Mount]) -> dict[str, tuple[int, ...]]:
@@ -90,6 +97,7 @@ def plan_runs(
     environment: str,
     data_manifest: str,
     outputs: Sequence[OutputMapping],
+    sealed: Sequence[SealedClaim] = (),
 ) -> tuple[PlannedRun, ...]:
     """Every experiment with every seed, seeds innermost."""
     return tuple(
@@ -102,7 +110,7 @@ def plan_runs(
                 seed=seed,
                 environment=environment,
                 data_manifest=data_manifest,
-                reads=_reads(experiment, outputs),
+                reads=_reads(experiment, outputs, sealed),
                 purpose=purpose,
             ),
         )
@@ -111,10 +119,14 @@ def plan_runs(
     )
 
 
-def _reads(experiment: Experiment, outputs: Sequence[OutputMapping]) -> str:
+def _reads(
+    experiment: Experiment, outputs: Sequence[OutputMapping], sealed: Sequence[SealedClaim]
+) -> str:
     """What is read of the experiment's runs: without it, a mended mapping would find old values."""
     mappings = [m.model_dump(mode="json") for m in outputs if m.claim in experiment.claims]
-    return digest({"claims": sorted(experiment.claims), "outputs": mappings})
+    computed = [s.model_dump(mode="json") for s in sealed if s.claim in experiment.claims]
+    content = {"claims": sorted(experiment.claims), "outputs": mappings}
+    return digest({**content, "sealed": computed} if computed else content)
 
 
 def execute_runs(
@@ -331,12 +343,32 @@ def _judged(
         return {**evidence, "status": outcome.status, "reason": reason}
     evidence["outputs"] = _keep_outputs(out, lab.store)
     try:
-        values, source = read_values(
-            out, log, claims=run.experiment.claims, outputs=lab.outputs, started_ns=started_ns
-        )
+        return {**evidence, "status": Status.OK, **_values(run, out, log, started_ns, lab)}
     except MetricsError as error:
         return {**evidence, "status": Status.FAILED, "reason": Reason.of(error)}
-    return {**evidence, "status": Status.OK, "values": values, "value_source": source}
+
+
+def _values(run: PlannedRun, out: Path, log: Path, started_ns: int, lab: Laboratory) -> dict:
+    """The values: computed where labels are sealed, else as the run reports them."""
+    claims = run.experiment.claims
+    whole = run.identity.purpose not in {Purpose.DEV, Purpose.PROBE}
+    computed = recompute(out, lab.sealed, claims, started_ns=started_ns, whole=whole)
+    own = [claim for claim in claims if claim not in computed]
+    if not own and not (out / METRICS_NAME).exists():
+        return {"values": computed, "value_source": ValueSource.RECOMPUTED}
+    reported, source = read_values(
+        out,
+        log,
+        claims=own,
+        outputs=lab.outputs if own else (),
+        started_ns=started_ns,
+        optional=list(computed),
+    )
+    return {
+        "values": {claim: (reported | computed)[claim] for claim in claims},
+        "value_source": source if own else ValueSource.RECOMPUTED,
+        "self_reported": {claim: v for claim, v in reported.items() if claim in computed},
+    }
 
 
 def _keep_outputs(out: Path, store: ArtifactStore) -> dict[str, str]:

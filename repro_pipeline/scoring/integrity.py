@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.experiment.model import Attempt
-from repro_pipeline.scoring import accounting
+from repro_pipeline.scoring import accounting, self_report
 from repro_pipeline.scoring.literals import telling_digits
 from repro_pipeline.scoring.model import (
     ClaimVerdict,
@@ -63,6 +63,7 @@ def findings(
         *_untested(case),
         *_better(case),
         *_no_sandbox(evidence),
+        *self_report.findings(evidence.runs),
         *accounting.findings(evidence, observed, attempts),
     ]
     found.sort(key=lambda finding: -_ORDER.index(finding.severity))

@@ -96,9 +96,12 @@ def test_code_without_a_sample_is_not_tried(tmp_path, monkeypatch):
     assert len(asked.records) == 1
 
 
-def test_sealed_labels_are_refused_before_anything_is_run(tmp_path, monkeypatch):
-    task = TASK + "data: [{name: d, path: d.csv, sealed_labels: l.csv}]\n"
+def test_a_metric_that_sealed_labels_cannot_give_is_refused_before_anything_is_run(
+    tmp_path, monkeypatch
+):
+    sealed = "data: [{name: d, path: d.csv, sealed_labels: l.csv}]\n"
+    task = TASK.replace("error", "BLEU") + sealed
     asked = Asked(write(tmp_path / "x", task=task), monkeypatch)
-    with pytest.raises(BundleError, match="seals the labels of 'd'"):
+    with pytest.raises(BundleError, match="the labels of 'd' are sealed, and the metric"):
         asked.implement()
     assert (asked.planned, asked.records) == ([], [])

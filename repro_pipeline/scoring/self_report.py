@@ -1,0 +1,33 @@
+"""What runs say of themselves, held against what their own predictions give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from repro_pipeline.experiment.model import Run
+from repro_pipeline.scoring.model import Finding
+from repro_pipeline.scoring.words import counted
+
+_TOLERANCE = 0.05
+"""Relative; a run without the test labels can only guess, from a validation split for example."""
+
+
+def findings(runs: Iterable[Run]) -> Iterator[Finding]:
+    """A finding for each claim that runs report otherwise than trusted code computes it.
+
+    The reported value never counts; that it was made up is what is suspect.
+    """
+    differing: dict[str, list[str]] = {}
+    for run in runs:
+        for claim, said in run.counted.self_reported.items():
+            computed = run.values[claim]
+            if abs(said - computed) > _TOLERANCE * max(abs(said), abs(computed)):
+                differing.setdefault(claim, []).append(f"{said:.6g} against {computed:.6g}")
+    for claim, cases in differing.items():
+        yield Finding(
+            kind="self_report_differs",
+            evidence=f"{counted(len(cases), 'run')} reported for {claim} another value than its "
+            f"predictions give: {cases[0]}.",
+            severity="suspect",
+            claims=(claim,),
+        )
