@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Collection
 
 
 def evaluation_seeds(secret: bytes, code_tree: str, *, sweep: int, count: int) -> tuple[int, ...]:
@@ -21,6 +22,23 @@ def evaluation_seeds(secret: bytes, code_tree: str, *, sweep: int, count: int) -
 def dev_seeds(secret: bytes, code_tree: str, count: int = 1) -> tuple[int, ...]:
     """Seeds for sample runs; none of them is ever an evaluation seed."""
     return _derive(secret, f"dev:{code_tree}", count, side=1)
+
+
+def submission_seeds(
+    secret: bytes, code_tree: str, *, count: int, known: Collection[int | None] = ()
+) -> tuple[int, ...]:
+    """Distinct seeds for a foreign submission, none of which it names itself.
+
+    Every second one lies below 1000 and the others below 10**6, so that they look like the seeds
+    that people choose: code cannot take a large seed for the grader's.
+    """
+    drawn = _derive(secret, f"submission:{code_tree}", 4 * count + 4 * len(known), side=0)
+    seeds: dict[int, None] = {}
+    for place, seed in enumerate(drawn):
+        small = seed % (1000 if place % 2 else 10**6)
+        if small not in known and len(seeds) < count:
+            seeds[small] = None
+    return tuple(seeds)
 
 
 def _derive(secret: bytes, label: str, count: int, *, side: int) -> tuple[int, ...]:

@@ -1,0 +1,114 @@
+"""`repro score`: the grader as a product of its own, for submissions of somebody else."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from repro_pipeline.commands.exits import OK
+from repro_pipeline.commands.parser import command
+from repro_pipeline.errors import UserError
+
+if TYPE_CHECKING:
+    from repro_pipeline.project import Project
+
+
+def add_to(commands) -> None:
+    """Add it to the parser."""
+    one = command(commands, score, "score")
+    one.add_argument(
+        "--bundle", required=True, metavar="DIR", help="the paper: a folder as in papers/"
+    )
+    one.add_argument("--submission", required=True, metavar="DIR", help="the folder to be scored")
+    one.add_argument("--json", action="store_true", help="print one JSON object")
+    one.add_argument("--seeds", type=int, default=5, metavar="N", help="fresh seeds (default 5)")
+    one.add_argument("--rubric", metavar="FILE", help="another rubric than the standard one")
+    one.add_argument("--keep", metavar="DIR", help="leave the grader's project there, as evidence")
+    one.add_argument(
+        "--unsafe-local",
+        action="store_true",
+        help="run the code WITHOUT a sandbox; it is recorded, and shown in the result",
+    )
+
+
+def score(options: argparse.Namespace) -> int:
+    """Score a submission that some other agent or person produced.
+
+    Nothing of it is believed: its code is run in the sandbox with seeds that are drawn now.
+    """
+    from repro_pipeline.submission.grade import grade
+    from repro_pipeline.submission.result import as_json, as_text
+
+    if options.seeds < 1:
+        raise UserError("needs at least one seed.", where="--seeds")
+    bundle, submission = Path(options.bundle).resolve(), Path(options.submission).resolve()
+    with _project(options) as project:
+        graded = grade(project, _paper_of(bundle), bundle, submission)
+    print(json.dumps(as_json(graded), indent=2) if options.json else as_text(graded))
+    return OK
+
+
+@contextmanager
+def _project(options: argparse.Namespace) -> Iterator[Project]:
+    """A project of the grader's own, gone afterwards unless it is to be kept."""
+    if options.keep is None:
+        with tempfile.TemporaryDirectory(prefix="repro-score-") as folder:
+            yield _made(Path(folder), options)
+        return
+    folder = Path(options.keep).resolve()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UserError(
+            "is there already, and would be overwritten.",
+            where=str(folder),
+            hint="Name a folder that does not exist.",
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    yield _made(folder, options)
+
+
+def _made(root: Path, options: argparse.Namespace) -> Project:
+    import yaml
+
+    from repro_pipeline.scoring.rubric import Rubric
+    from repro_pipeline.yamlfile import load_model
+    from resources.opening import open_project
+
+    runner = "unsafe_local" if options.unsafe_local else "bubblewrap"
+    settings = {"schema": 1, "seeds": options.seeds, "runner": runner}
+    (root / "repro.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    given = Path(options.rubric) if options.rubric else None
+    if given is not None:
+        load_model(given, Rubric)  # raises where it is none
+    text = given.read_text(encoding="utf-8") if given else _standard_rubric()
+    (root / "rubric.yaml").write_text(text, encoding="utf-8")
+    (root / "papers").mkdir()
+    (root / ".repro").mkdir()
+    environments = _cache() / "environments"
+    environments.mkdir(parents=True, exist_ok=True)
+    (root / ".repro" / "environments").symlink_to(environments)
+    return open_project(root)
+
+
+def _standard_rubric() -> str:
+    from importlib.resources import files
+
+    return (files("repro_pipeline") / "templates" / "rubric.yaml").read_text(encoding="utf-8")
+
+
+def _cache() -> Path:
+    """The user's cache folder for what is made once for many submissions."""
+    given = os.environ.get("XDG_CACHE_HOME")
+    return (Path(given) if given else Path.home() / ".cache") / "repro"
+
+
+def _paper_of(bundle: Path) -> str:
+    """A name for the paper in the project: the folder's, as far as it can be one."""
+    slug = re.sub(r"[^a-z0-9._-]+", "-", bundle.name.lower()).strip("-._")
+    return slug[:100] or "paper"
