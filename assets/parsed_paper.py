@@ -6,8 +6,9 @@ import dagster as dg
 
 from assets.stage import stage_asset
 from repro_pipeline.bundle.folder import Bundle, paper_files
+from repro_pipeline.paper.corrections import source_digest, standing, with_corrections
 from repro_pipeline.paper.model import Paper
-from repro_pipeline.paper.sources import read_agreeing
+from repro_pipeline.paper.sources import came_together, read_sources
 from repro_pipeline.stages import Stage
 
 
@@ -23,12 +24,15 @@ def describe(paper: Paper) -> dict:
                 len(cell.numbers) for row in table.grid for cell in row if not cell.spanned
             ),
             "confidence": table.confidence,
+            "corrected": len(
+                {c.corrected.before for row in table.grid for c in row if c.corrected}
+            ),
         }
         for table in paper.tables
     ]
     return {
         "title": paper.title,
-        "reader": paper.source.reader,
+        "reader": ", ".join(source.reader for source in (paper.source, *paper.also)),
         "sections": len(paper.sections),
         "references": len(paper.references),
         "warnings": len(paper.warnings),
@@ -40,18 +44,34 @@ def describe(paper: Paper) -> dict:
     }
 
 
-def sources_alone(stage: Stage, paper_bundle: Bundle) -> dict:
-    """The document rests on the sources, not on the rest of the folder."""
-    return {"sources": paper_bundle.sources, "files": paper_files(paper_bundle)}
+def sources_and_corrections(stage: Stage, paper_bundle: Bundle) -> dict:
+    """The document rests on the sources, what reads them, and what people corrected in it."""
+    service = stage.project.tei_service
+    return {
+        "sources": paper_bundle.sources,
+        "files": paper_files(paper_bundle),
+        "service": service.name if service else None,
+        "corrections": [one.event for one in standing(stage.events({"cell_corrected"}))],
+    }
 
 
-@stage_asset(group="understand", version="1", describe=describe, depends_on=sources_alone)
+@stage_asset(group="understand", version="2", describe=describe, depends_on=sources_and_corrections)
 def parsed_paper(stage: Stage, paper_bundle: Bundle) -> Paper:
     """The paper as one document: sections, tables as addressed grids, references with their contexts.
 
-    Where there are several sources, the most exact is read and the others must agree with it.
+    Where there are several sources, the most exact is read and the others are compared with it. A
+    cell that a person corrected reads as they said.
     """
-    paper = read_agreeing([stage.bundle_folder / name for name in paper_bundle.sources])
+    folder = stage.bundle_folder
+    read = read_sources(
+        [folder / name for name in paper_bundle.sources],
+        one_paper=came_together(paper_bundle, folder),
+        service=stage.project.tei_service,
+        store=stage.project.store,
+    )
+    paper = with_corrections(
+        read, standing(stage.events({"cell_corrected"})), source_digest(paper_bundle)
+    )
     for warning in paper.warnings:
         stage.warn("reader", warning)
     return paper

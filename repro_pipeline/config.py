@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.frozen import Frozen
+from repro_pipeline.quantities import Bytes, Seconds
 from repro_pipeline.sandbox.policy import Limits
 
 CONFIG_NAME = "repro.yaml"
@@ -39,6 +40,38 @@ class SendToModels(Frozen):
     logs: bool = True
 
 
+HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+")]
+
+
+class Fetch(Frozen):
+    """How `repro add arxiv:…` and the like ask for papers."""
+
+    arxiv: HttpUrl = "https://export.arxiv.org"
+    """arXiv's host for programs, or a mirror."""
+    interval: Seconds = 3
+    """Between two requests to a host, by all processes of the user; arXiv asks for 3 seconds."""
+    timeout: Seconds = 30
+    """The longest silence of a server."""
+    longest: Seconds = 600
+    """The longest time that one file may take."""
+    largest: Bytes = 200 << 20
+    """The largest file."""
+
+
+class Grobid(Frozen):
+    """The GROBID server that PDFs are sent to."""
+
+    url: HttpUrl
+    concurrency: Annotated[int, Field(ge=1)] = 2
+    """PDFs at the same time, by all processes of the user."""
+    timeout: Seconds = 180
+    """The longest wait for a PDF's answer."""
+    tries: Annotated[int, Field(ge=1)] = 5
+    """How often a PDF is sent to a server that is busy."""
+    pause: Seconds = 5
+    """Between two tries; it doubles each time."""
+
+
 class ProjectConfig(Frozen):
     """The whole of `repro.yaml`. Paths are relative to its folder."""
 
@@ -59,6 +92,9 @@ class ProjectConfig(Frozen):
     """Of one run."""
     budget: Budget = Budget()
     """Of one paper; a task can only lower it."""
+    fetch: Fetch = Fetch()
+    grobid: Grobid | None = None
+    """None: PDFs are read without a service."""
     models: Roles = Roles()
     send_to_models: SendToModels = SendToModels()
 

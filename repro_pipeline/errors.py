@@ -42,6 +42,18 @@ class PaperError(UserError):
     code = "unreadable_paper"
 
 
+class FetchError(UserError):
+    """A published paper cannot be fetched."""
+
+    code = "not_fetched"
+
+
+class ServiceError(UserError):
+    """A service that the project names does not answer, or answers with what cannot be used."""
+
+    code = "service_failed"
+
+
 class AddressError(UserError):
     """An address names no cell, several cells, or a cell that holds no number."""
 

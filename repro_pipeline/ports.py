@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from repro_pipeline.ledger.events import Event, Head, Payload
+from repro_pipeline.paper.fetch import ArxivPaper, FetchRecord, PaperUrl
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.sandbox.policy import Enforcement, RunOutcome, SandboxPolicy
 
@@ -99,6 +100,26 @@ class PaperReader(Protocol):
 
     def __call__(self, path: Path) -> Paper:
         """Read the paper. Raises PaperError."""
+
+
+class PaperSource(Protocol):
+    """Fetches published papers."""
+
+    def fetch(self, target: ArxivPaper | PaperUrl, folder: Path, *, asked: str) -> FetchRecord:
+        """Write the paper's files and `source.json`, the record, into an empty folder.
+
+        `asked` is what the user asked for. Raises FetchError.
+        """
+
+
+class TeiService(Protocol):
+    """Reads PDFs into TEI."""
+
+    name: str
+    """What an answer depends on beside the PDF: the service and its address."""
+
+    def tei_of(self, pdf: Path) -> tuple[bytes, str]:
+        """The TEI of a PDF, and the name and version of what made it. Raises ServiceError."""
 
 
 class ChatModel(Protocol):

@@ -7,7 +7,7 @@ output lies; the row is written also when it failed, so that nothing is skipped 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -17,7 +17,7 @@ from pydantic import BaseModel
 import repro_pipeline
 from repro_pipeline.errors import UserError
 from repro_pipeline.frozen import canonical_json, digest
-from repro_pipeline.ledger.events import Payload, StageFinished, WarningRecorded
+from repro_pipeline.ledger.events import Event, Payload, StageFinished, WarningRecorded
 from repro_pipeline.project import Project
 from repro_pipeline.status import Reason, Status
 
@@ -65,6 +65,10 @@ class Stage:
     def record(self, payload: Payload) -> None:
         """Append an event to the paper's chain."""
         self.project.ledger.append(self.paper, payload, actor=self.actor)
+
+    def events(self, kinds: Collection[str]) -> Iterator[Event]:
+        """The paper's events of some kinds, in order."""
+        return self.project.ledger.events(self.paper, kinds=kinds)
 
     def warn(self, code: str, sentence: str) -> None:
         """Record that something was done in a weaker way, or needs a look."""

@@ -20,6 +20,7 @@ def open_project(root: Path, *, runner: str | None = None) -> Project:
     """The project in the folder `root`. Raises UserError when a file of it is wrong."""
     from repro_pipeline.sandbox.choose import make_runner
     from resources.artifact_store import FsspecArtifactStore
+    from resources.grobid import GrobidService
     from resources.ledger_sql import SqlLedger
 
     config = load_model(root / CONFIG_NAME, ProjectConfig)
@@ -30,6 +31,7 @@ def open_project(root: Path, *, runner: str | None = None) -> Project:
         store=FsspecArtifactStore(_absolute_folder(config.store, root)),
         runner=make_runner(runner or config.runner),
         secret=_secret(root / ".repro" / SECRET_NAME),
+        tei_service=GrobidService(config.grobid) if config.grobid else None,
     )
 
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 import argparse
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import OK
 from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import UserError
+
+if TYPE_CHECKING:
+    from repro_pipeline.paper.fetch import ArxivPaper, PaperUrl
+    from repro_pipeline.project import Project
 
 
 def add_to(commands) -> None:
@@ -17,9 +22,14 @@ def add_to(commands) -> None:
     command(commands, init, "init").add_argument("folder", nargs="?", default=".")
     one = command(commands, add, "add")
     one.add_argument(
-        "path", help="a folder with paper.{tex,md,pdf,…} and, optionally, task.yaml, code/, …"
+        "path",
+        metavar="PAPER",
+        help="a folder with paper.{tex,md,pdf,…} and, optionally, task.yaml, code/, …; "
+        "or arxiv:ID, an arXiv DOI, or the address of a PDF, to be fetched",
     )
-    one.add_argument("--id", help="the paper's id; by default the folder's name")
+    one.add_argument(
+        "--id", help="the paper's id; by default the folder's name, or from the address"
+    )
     command(commands, status, "status").add_argument("papers", nargs="*", metavar="ID")
     command(commands, report, "report").add_argument("paper", metavar="ID")
     one = command(commands, log, "log")
@@ -62,30 +72,58 @@ def init(options: argparse.Namespace) -> int:
 
 
 def add(options: argparse.Namespace) -> int:
-    """Copy a bundle into the project, and make it a partition."""
+    """Copy a bundle into the project, or fetch a paper, and make it a partition."""
     from assets.watch import register_papers
     from repro_pipeline.bundle.folder import open_bundle, paper_id_of
+    from repro_pipeline.paper.fetch import parse_target
 
     project = opening.project_here()
+    target = None if Path(options.path).exists() else parse_target(options.path)
     source = Path(options.path).resolve()
-    paper = paper_id_of(options.id or source.name)
-    target = project.bundle(paper)
-    if target.exists():
+    paper = paper_id_of(options.id or (target.paper_id if target else source.name))
+    folder = project.bundle(paper)
+    if folder.exists():
         raise UserError(
             f"the project has a paper '{paper}' already.",
-            where=str(target),
+            where=str(folder),
             hint="Give another id with --id, or edit that folder.",
         )
-    if target.is_relative_to(source):
-        raise UserError("a bundle cannot hold the project.", where=str(source))
-    open_bundle(source, paper=paper)
-    fresh = target.with_name(f".{paper}.new")
+    fresh = folder.with_name(f".{paper}.new")
     shutil.rmtree(fresh, ignore_errors=True)
-    shutil.copytree(source, fresh, symlinks=True)
-    fresh.rename(target)
+    try:
+        if target:
+            _fetch(project, target, fresh, asked=options.path)
+            open_bundle(fresh, paper=paper)
+        else:
+            _copy(source, fresh, paper=paper)
+        fresh.rename(folder)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
     register_papers(opening.instance_of(project), project)
     print(f"Added {paper}. Reproduce it with `repro run {paper}`.")
     return OK
+
+
+def _copy(source: Path, fresh: Path, *, paper: str) -> None:
+    """A copy of a bundle that is in order."""
+    from repro_pipeline.bundle.folder import open_bundle
+
+    if fresh.is_relative_to(source):
+        raise UserError("a bundle cannot hold the project.", where=str(source))
+    open_bundle(source, paper=paper)
+    shutil.copytree(source, fresh, symlinks=True)
+
+
+def _fetch(project: Project, target: ArxivPaper | PaperUrl, fresh: Path, *, asked: str) -> None:
+    """A bundle made of what a server has of a paper."""
+    from resources.paper_source import HttpPaperSource
+
+    fresh.mkdir(parents=True)
+    record = HttpPaperSource(project.config.fetch).fetch(target, fresh, asked=asked)
+    for file in record.files:
+        print(f"Fetched {file.file}: {file.bytes:,} bytes from {file.url}.")
+    for sentence in record.absent:
+        print(f"Note: {sentence}")
 
 
 def status(options: argparse.Namespace) -> int:

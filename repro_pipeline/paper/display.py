@@ -21,6 +21,8 @@ def print_paper(paper: Paper, console: Console) -> None:
     source = paper.source
     console.print(Text(paper.title or "(no title)", style="bold"))
     console.print(Text(f"{source.file}, read as {source.format} by {source.reader}", style="dim"))
+    for other in paper.also:
+        console.print(Text(f"and {other.file}, by {other.reader}", style="dim"))
     if paper.authors:
         year = f" ({paper.year})" if paper.year else ""
         console.print(Text(", ".join(paper.authors) + year))
@@ -50,10 +52,23 @@ def print_tables(tables: Sequence[Table], console: Console) -> None:
         if table.caption:
             console.print(Text(table.caption))
         console.print(_grid(table))
+        for line in _corrections(table):
+            console.print(Text(line, style="cyan"))
         for doubt in table.doubts:
             console.print(Text(f"? {doubt}", style="yellow"))
     if doubtful:
         console.print(Text("? after a cell: it has digits, but is read as no number.", "yellow"))
+
+
+def _corrections(table: Table) -> list[str]:
+    """A sentence for each corrected cell."""
+    found = [(row, at, table.grid[row][at]) for row, at, _, _ in spans(table)]
+    return [
+        f"✎ row {row + 1}, column {at + 1}: '{cell.text}' by {cell.corrected.actor}; "
+        f"'{cell.corrected.before}' was read. {cell.corrected.reason}"
+        for row, at, cell in found
+        if cell.corrected
+    ]
 
 
 def _sureness(table: Table) -> str:
@@ -79,6 +94,8 @@ def _shown(table: Table, row: int, column: int) -> Text:
     if cell.spanned and (beside or row < table.header_rows):
         return Text("")
     text = cell.text if len(cell.text) <= _LONGEST else cell.text[: _LONGEST - 1] + "…"
+    if cell.corrected:
+        return Text(f"{text} ✎", style=f"cyan {_style(cell)}")
     if _is_doubtful(table, row, column):
         return Text(f"{text} ?", style="yellow")
     return Text(text, style=_style(cell))

@@ -14,6 +14,7 @@ from repro_pipeline.frozen import Frozen
 from repro_pipeline.paper.model import (
     Caption,
     Cell,
+    Correction,
     Paper,
     Provenance,
     Quantity,
@@ -65,6 +66,8 @@ class DocumentCell(Frozen):
     bold: bool = False
     underline: bool = False
     provenance: Provenance | None = None
+    corrected: Correction | None = None
+    """Set where a person put `text` in the place of what was read."""
 
 
 class DocumentTable(Frozen):
@@ -93,6 +96,8 @@ class Document(Frozen):
 
     schema_: Annotated[Literal[1], Field(alias="schema")] = 1
     source: Source
+    also: tuple[Source, ...] = ()
+    """Further sources that parts come from; a table's provenance names its own."""
     title: str
     abstract: str = ""
     authors: tuple[str, ...] = ()
@@ -170,6 +175,7 @@ def _cell(table: Table, row: int, column: int, height: int, width: int) -> Docum
         bold=cell.bold,
         underline=cell.underline,
         provenance=cell.provenance,
+        corrected=cell.corrected,
     )
 
 

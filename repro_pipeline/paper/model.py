@@ -47,6 +47,15 @@ class Quantity(Frozen):
     """Footnote marks and arrows printed at the number."""
 
 
+class Correction(Frozen):
+    """What a person put in the place of what was read."""
+
+    before: str
+    """The cell's text as it was read."""
+    actor: str
+    reason: str
+
+
 class Cell(Frozen):
     """One place of a table's grid. A spanning cell stands in every place that it covers."""
 
@@ -58,6 +67,8 @@ class Cell(Frozen):
     spanned: bool = False
     """True in the places that a spanning cell covers beyond its first."""
     provenance: Provenance | None = None
+    corrected: Correction | None = None
+    """Set where the text is not the reader's."""
 
 
 class Table(Frozen):
@@ -146,6 +157,8 @@ class Paper(Frozen):
     """A paper as one document."""
 
     source: Source
+    also: tuple[Source, ...] = ()
+    """Further sources that parts of the document come from; a table's provenance names its own."""
     title: str
     abstract: str = ""
     authors: tuple[str, ...] = ()

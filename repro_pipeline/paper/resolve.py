@@ -29,6 +29,16 @@ Found = tuple[Table, int, int, Cell, Quantity]
 def resolve_cell(paper: Paper, address: CellAddress) -> Found:
     """The table, row, column and cell that an address names, and the number in it.
 
+    Raises AddressError as `find_cell` does, and for a cell without that number.
+    """
+    table, row, column = find_cell(paper, address)
+    cell = table.grid[row][column]
+    return table, row, column, cell, _part(cell.numbers, cell.text, address)
+
+
+def find_cell(paper: Paper, address: CellAddress) -> tuple[Table, int, int]:
+    """The table, row and column that an address names, whatever stands there.
+
     A header path matches where its texts stand in this order among the headers of a row or a
     column; the closest match wins. Raises AddressError when there is none, or more than one.
     """
@@ -51,9 +61,7 @@ def resolve_cell(paper: Paper, address: CellAddress) -> Found:
             + ", ".join(f"{{index: {table.index}}}" for table, _, _ in places)
             + ".",
         )
-    table, row, column = places[0]
-    cell = table.grid[row][column]
-    return table, row, column, cell, _part(cell.numbers, cell.text, address)
+    return places[0]
 
 
 def resolve_text(paper: Paper, address: TextAddress) -> tuple[str, Quantity]:

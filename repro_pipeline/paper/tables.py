@@ -7,7 +7,7 @@ what only helps to name a row (section rows, group labels printed once) is added
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from repro_pipeline.errors import PaperError
@@ -29,6 +29,7 @@ __all__ = [
     "make_table",
     "normalise",
     "row_path",
+    "with_texts",
 ]
 
 Grid = tuple[tuple[Cell, ...], ...]
@@ -112,6 +113,26 @@ def build_grid(
     empty = (RawCell(""), False)
     raw = [[places.get((row, column), empty) for column in range(width)] for row in range(height)]
     return _read_numbers(raw, caption), tuple(doubts)
+
+
+def with_texts(table: Table, texts: Mapping[tuple[int, int], str]) -> Table:
+    """The table with other texts in some places (row and column), and the numbers in them read.
+
+    Headers, spans and all other cells stay as they are.
+    """
+    old = [[cell.text for cell in row] for row in table.grid]
+    new = [[texts.get((r, c), text) for c, text in enumerate(row)] for r, row in enumerate(old)]
+    read = _number_reader(new, table.caption)
+    grid = tuple(
+        tuple(
+            cell.model_copy(update={"text": new[r][c], "numbers": read(new[r][c], c)})
+            if (r, c) in texts
+            else cell
+            for c, cell in enumerate(row)
+        )
+        for r, row in enumerate(table.grid)
+    )
+    return table.model_copy(update={"grid": grid})
 
 
 def guess_headers(
@@ -209,19 +230,12 @@ def _place(
 
 
 def _read_numbers(raw: list[list[tuple[RawCell, bool]]], caption: str) -> Grid:
-    kind = stated_uncertainty(caption)
-    bracketed = kind is not None and re.search(r"parenthes|bracket", caption, re.I) is not None
-    commas = _decimal_commas([[cell.text for cell, _ in row] for row in raw])
+    read = _number_reader([[cell.text for cell, _ in row] for row in raw], caption)
     return tuple(
         tuple(
             Cell(
                 text=cell.text,
-                numbers=_with_kind(
-                    parse_numbers(
-                        cell.text, decimal_comma=commas[column], bracketed_spread=bracketed
-                    ),
-                    kind,
-                ),
+                numbers=read(cell.text, column),
                 bold=cell.bold,
                 underline=cell.underline,
                 spanned=spanned,
@@ -231,6 +245,21 @@ def _read_numbers(raw: list[list[tuple[RawCell, bool]]], caption: str) -> Grid:
         )
         for row in raw
     )
+
+
+def _number_reader(
+    texts: list[list[str]], caption: str
+) -> Callable[[str, int], tuple[Quantity, ...]]:
+    """What reads the numbers of a cell's text in a column, as the whole table and its caption say."""
+    kind = stated_uncertainty(caption)
+    bracketed = kind is not None and re.search(r"parenthes|bracket", caption, re.I) is not None
+    commas = _decimal_commas(texts)
+
+    def read(text: str, column: int) -> tuple[Quantity, ...]:
+        found = parse_numbers(text, decimal_comma=commas[column], bracketed_spread=bracketed)
+        return _with_kind(found, kind)
+
+    return read
 
 
 def _decimal_commas(texts: list[list[str]]) -> list[bool]:
