@@ -1,4 +1,4 @@
-"""Stage `review_queue`: the claims that a person should look at."""
+"""Stage `review_queue`: the claims that a person should look at, and what people decided."""
 
 from __future__ import annotations
 
@@ -7,25 +7,57 @@ import dagster as dg
 from assets.stage import stage_asset
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import ReviewSampled
-from repro_pipeline.scoring.current import current_rubric
+from repro_pipeline.scoring.current import current_rubric, reviews_of, sampling_phase
 from repro_pipeline.scoring.model import ReviewQueue, Scores
 from repro_pipeline.scoring.review import sample
 from repro_pipeline.stages import Stage
 
 
 def describe(queue: ReviewQueue) -> dict:
-    """The sample."""
-    rows = [{"claim": item.claim, "rate": item.rate, "why": item.why} for item in queue.items]
+    """The sample, and what was decided."""
+    rows = [
+        {
+            "claim": item.claim,
+            "rate": item.rate,
+            "why": item.why,
+            "reviews": len(item.decisions),
+            "reviewed": str(item.verdict or "waiting"),
+        }
+        for item in queue.items
+    ]
     table = (
         {"sample": dg.MetadataValue.table([dg.TableRecord(row) for row in rows])} if rows else {}
     )
-    return {**table, "sampled": len(rows), "of": queue.sampled_from, "seed": queue.seed}
+    return {
+        **table,
+        "sampled": len(rows),
+        "of": queue.sampled_from,
+        "reviewed": sum(bool(item.decisions) for item in queue.items),
+        "phase": queue.phase,
+        "seed": queue.seed,
+    }
 
 
-@stage_asset(group="judge", version="1", describe=describe)
+def scores_and_reviews(stage: Stage, scores: Scores) -> dict:
+    """The scores, the phase of sampling, and what people decided on these scores."""
+    content = digest(scores)
+    rows = [row for row in reviews_of(stage.project, stage.paper) if row.scores == content]
+    return {
+        "scores": content,
+        "phase": sampling_phase(stage.project),
+        "decisions": [d.model_dump(mode="json") for row in rows for d in row.decisions],
+    }
+
+
+@stage_asset(group="judge", version="2", describe=describe, depends_on=scores_and_reviews)
 def review_queue(stage: Stage, scores: Scores) -> ReviewQueue:
-    """Claims drawn for review by the rubric's seed; what looks odd is drawn more often."""
-    queue = sample(scores, current_rubric(stage.project)[0].review)
+    """Claims drawn for review by the rubric's seed, what looks odd more often, and people's decisions."""
+    queue = sample(
+        scores,
+        current_rubric(stage.project)[0].review,
+        phase=sampling_phase(stage.project),
+        standing=reviews_of(stage.project, stage.paper),
+    )
     for item in queue.items:
         stage.record(
             ReviewSampled(claim=item.claim, scores=digest(scores), rate=item.rate, why=item.why)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repro_pipeline.config import ProjectConfig
-from repro_pipeline.ports import ArtifactStore, Ledger, Runner
+from repro_pipeline.errors import UserError
+from repro_pipeline.ports import ArtifactStore, Ledger, Runner, TeiService
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Project:
     runner: Runner
     secret: bytes
     """From which evaluation seeds are derived; it never leaves the project."""
+    tei_service: TeiService | None = None
+    """Reads PDFs with the project's own reader, where one is configured."""
 
     @property
     def papers(self) -> Path:
@@ -54,10 +57,18 @@ class Project:
         return self.root / "reports" / paper
 
     @contextmanager
-    def locked(self, paper: str) -> Iterator[None]:
-        """Hold a paper, so that two launches never work on one stage of it at the same time."""
+    def locked(self, paper: str, *, wait: bool = True) -> Iterator[None]:
+        """Hold a paper, so that two launches never work on one stage of it at the same time.
+
+        Raises UserError where it is held and `wait` is false.
+        """
         folder = self.state / "locks"
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / f"{paper}.lock").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                raise UserError(
+                    f"a launch is at work on '{paper}'.", hint="Run this again when it has ended."
+                ) from None
             yield

@@ -16,8 +16,6 @@ from rich.text import Text
 
 from repro_pipeline.errors import BundleError
 from repro_pipeline.experiment.spec import Purpose
-from repro_pipeline.ledger.anchor import read_anchors
-from repro_pipeline.ledger.chain import verify_chain
 from repro_pipeline.ledger.events import (
     PROJECT_CHAIN,
     AttemptFinished,
@@ -248,59 +246,3 @@ def wide_console(width: int = 120) -> Console:
     """The terminal; what is not one is given room for a table."""
     console = Console()
     return console if console.is_terminal else Console(width=width)
-
-
-def print_events(project: Project, paper: str, *, kinds: Sequence[str], as_json: bool) -> int:
-    """The events of a chain, oldest first."""
-    from repro_pipeline.errors import LedgerError
-
-    if paper not in project.ledger.chains():
-        raise LedgerError(
-            f"the ledger has no chain '{paper}'.",
-            hint=f"It has: {', '.join(project.ledger.chains()) or 'none'}.",
-        )
-    for event in project.ledger.events(paper, kinds=kinds):
-        if as_json:
-            print(event.model_dump_json())
-        else:
-            print(f"{event.seq:>5} {event.at:%Y-%m-%d %H:%M:%S} {event.kind:<22} {_summary(event)}")
-    return 0
-
-
-def _summary(event: Event) -> str:
-    """An event in a few words."""
-    content = event.payload
-    if event.kind == "stage_finished":
-        reason = f": {content['reason']['sentence']}" if content["reason"] else ""
-        return f"{content['stage']} {content['status']}{reason}"
-    if event.kind == "attempt_started":
-        return f"{content['experiment']} seed {content['seed']} {content['purpose']} #{content['number']}"
-    if event.kind == "attempt_finished":
-        one = content["attempt"]
-        reason = f": {one['reason']['sentence']}" if one["reason"] else ""
-        run = f"{one['experiment']} seed {one['seed']} {one['purpose']} #{one['number']}"
-        return f"{run} {one['status']}{reason}"
-    if event.kind == "assumption_recorded":
-        return f"{content['assumption']['id']}: {content['assumption']['statement']}"
-    if event.kind == "runs_planned":
-        return f"{content['stage']}: {len(content['planned'])} runs, {content['to_run']} to run"
-    words = (f"{key}={value}" for key, value in content.items() if key != "kind")
-    return " ".join(words)[:160]
-
-
-def print_verification(project: Project, anchors: Path | None) -> int:
-    """Whether each chain is whole; every break is named. Exit code 2 where there is one."""
-    heads = read_anchors(anchors) if anchors else ()
-    broken = 0
-    for chain in sorted({*project.ledger.chains(), *(head.chain for head in heads)}):
-        anchored = [head for head in heads if head.chain == chain]
-        breaks = verify_chain(chain, project.ledger.stored(chain), anchored)
-        broken += len(breaks)
-        for one in breaks:
-            print(f"BROKEN {chain}, event {one.seq} ({one.kind}): {one.sentence}")
-        if not breaks:
-            head = project.ledger.head(chain)
-            print(f"ok {chain}, {head.seq} events, head {head.hash}")
-    if not anchors:
-        print("No anchor was given: a chain that was rewritten as a whole would pass.")
-    return 2 if broken else 0

@@ -6,6 +6,7 @@ In a folder, an artifact appears whole or not at all, and is on disk before its 
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import io
@@ -15,10 +16,9 @@ import shutil
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
@@ -36,6 +36,16 @@ HELPS = 0.9
 
 _NAME = re.compile(r"^([0-9a-f]{64})(\.gz)?$")
 _INCOMING = "incoming"
+_EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
+"""What must be installed for a kind of place."""
+
+
+class Stored(NamedTuple):
+    """An artifact as it lies in the store."""
+
+    digest: str
+    bytes: int
+    """As stored, compressed."""
 
 
 class FsspecArtifactStore:
@@ -130,29 +140,39 @@ class FsspecArtifactStore:
 
     def digests(self) -> Iterator[str]:
         """Every digest in the store."""
-        return (digest for digest, _ in self._all())
+        return (digest for digest, _, _ in self._all())
 
     def verify(self) -> list[str]:
         """The digests whose bytes are not what their name says; all others were read and agree."""
         return [digest for digest in sorted(set(self.digests())) if not self._intact(digest)]
 
-    def gc(self, referenced: set[str], *, older_than_seconds: float) -> list[str]:
-        """Remove what is neither referenced nor younger than that; return the digests removed.
+    def gc(
+        self, referenced: Collection[str], *, older_than_seconds: float, dry_run: bool = False
+    ) -> list[Stored]:
+        """Remove what is neither referenced nor younger than that; return what was removed.
 
-        `referenced` must hold all that is needed, trees' files included: see `references_in`.
-        The age must exceed the time from storing an artifact to appending the event that names it.
+        A dry run removes nothing, and returns what would be. `referenced` must hold all that is
+        needed, trees' files included: see `references_in`. The age must exceed the time from
+        storing an artifact to appending the event that names it.
         """
         limit = time.time() - older_than_seconds
         removed = []
-        for digest, path in list(self._all()):
+        for digest, path, size in list(self._all()):
             if digest not in referenced and self._modified(path) < limit:
-                with _explained(path):
-                    self._fs.rm_file(path)
-                removed.append(digest)
-        for leftover in self._local.joinpath(_INCOMING).iterdir() if self._local else ():
-            if leftover.stat().st_mtime < limit:
-                leftover.unlink(missing_ok=True)
+                removed.append(Stored(digest, size))
+                if not dry_run:
+                    with _explained(path):
+                        self._fs.rm_file(path)
+        if not dry_run:
+            self._remove_leftovers(limit)
         return removed
+
+    def _remove_leftovers(self, limit: float) -> None:
+        """Remove what killed writers left."""
+        for leftover in self._local.joinpath(_INCOMING).iterdir() if self._local else ():
+            with contextlib.suppress(FileNotFoundError):  # its writer has ended well meanwhile
+                if leftover.stat().st_mtime < limit:
+                    leftover.unlink()
 
     def _put(self, stream: IO[bytes]) -> str:
         with _explained(self._root):
@@ -195,13 +215,14 @@ class FsspecArtifactStore:
             paths = (self._path(digest, suffix) for suffix in ("", ".gz"))
             return next((path for path in paths if self._fs.exists(path)), None)
 
-    def _all(self) -> Iterator[tuple[str, str]]:
+    def _all(self) -> Iterator[tuple[str, str, int]]:
+        """Digest, path and stored bytes of each artifact."""
         with _explained(self._root):
             self._fs.invalidate_cache()
-            paths = self._fs.find(self._root)
-        for path in paths:
+            paths = self._fs.find(self._root, detail=True)
+        for path, info in paths.items():
             if match := _NAME.match(path.rsplit("/", 1)[-1]):
-                yield match[1], path
+                yield match[1], path, info["size"]
 
     def _intact(self, digest: str) -> bool:
         try:
@@ -299,12 +320,17 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-@contextmanager
+@contextlib.contextmanager
 def _explained(where: str) -> Iterator[None]:
     """Turn the file system's errors into a StoreError."""
     try:
         yield
-    except (ImportError, ValueError) as error:
+    except ImportError as error:
+        extra = _EXTRAS.get(where.partition("://")[0])
+        hint = f"Run `pip install 'repro-pipeline[{extra}]'`." if extra else str(error)
+        what = "the artifact store cannot be opened: the package for such a place is not installed."
+        raise StoreError(what, where=where, hint=hint) from error
+    except ValueError as error:
         raise StoreError(f"the artifact store cannot be opened: {error}", where=where) from error
     except OSError as error:
         what = f"the artifact store failed: {error.strerror or error}"

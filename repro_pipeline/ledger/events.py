@@ -158,6 +158,113 @@ class ModelCalled(Payload):
         return self
 
 
+class ModelReserved(Payload):
+    """The most that a question may cost was taken from the budget, before it was asked.
+
+    Until an answer or an unbilled failure settles it, it counts as spent.
+    """
+
+    kind: Literal["model_reserved"] = "model_reserved"
+    step: str
+    role: str
+    ordinal: Count
+    model: str
+    request: Sha256
+    number: Annotated[int, Field(ge=1)]
+    """Which try of that question, over all launches."""
+    tokens: Count
+    usd: Annotated[float, Field(ge=0)] | None
+    """None where no price of the model is known."""
+
+    @property
+    def key(self) -> str:
+        """Once per try of a question."""
+        return (
+            f"model-reserved:{self.step}:{self.role}:{self.ordinal}:{self.request}:{self.number}"
+        )
+
+
+class ModelFailed(Payload):
+    """A question had no answer."""
+
+    kind: Literal["model_failed"] = "model_failed"
+    step: str
+    role: str
+    ordinal: Count
+    model: str
+    request: Sha256
+    number: Annotated[int, Field(ge=1)]
+    reason: Reason
+    billed: bool
+    """Whether the provider may have counted tokens all the same: then the reservation stays."""
+
+    @property
+    def key(self) -> str:
+        """Once per try of a question."""
+        return f"model-failed:{self.step}:{self.role}:{self.ordinal}:{self.request}:{self.number}"
+
+
+class AgentStarted(Payload):
+    """The agent began on a paper, or went on after a stop."""
+
+    kind: Literal["agent_started"] = "agent_started"
+    session: Sha256
+    """Digest of all that the agent's work rests on: another session begins from nothing."""
+    models: dict[str, str]
+    """The model of each role."""
+    limits: dict[str, float | None]
+    estimate: str
+    """What it may cost, in a sentence."""
+    launch: str
+
+    @property
+    def key(self) -> str:
+        """Once per session and launch."""
+        return f"agent-started:{self.session}:{self.launch}"
+
+
+class PatchApplied(Payload):
+    """The coder changed a file of the workspace."""
+
+    kind: Literal["patch_applied"] = "patch_applied"
+    session: Sha256
+    step: Count
+    number: Count
+    path: str
+    patch: Sha256
+    """A unified diff in the artifact store."""
+
+    @property
+    def key(self) -> str:
+        """Once per change."""
+        return f"patch:{self.session}:{self.step}:{self.number}:{self.patch}"
+
+
+class AgentStepped(Payload):
+    """One turn of the agent's loop: what was decided, what came of it, and the code after it."""
+
+    kind: Literal["agent_stepped"] = "agent_stepped"
+    session: Sha256
+    step: Count
+    decision: dict[str, Any]
+    """The planner's decision; empty where it came to none."""
+    status: Status
+    reason: Reason | None = None
+    """Why it failed; its signature tells whether the same failure came back."""
+    said: str
+    """What came of it, in a sentence."""
+    facts: dict[str, Any] = {}
+    """What later steps must know of it."""
+    code_tree: Sha256
+    """The workspace after the step, in the artifact store."""
+    seconds: Annotated[float, Field(ge=0)]
+
+    @property
+    def key(self) -> str:
+        """Once per step of a session."""
+        return f"agent-step:{self.session}:{self.step}"
+
+
 class EnvironmentBuilt(Payload):
     """An environment was built from its lock."""
 
@@ -343,6 +450,11 @@ AnyPayload = Annotated[
     | AssumptionRecorded
     | CellCorrected
     | ModelCalled
+    | ModelReserved
+    | ModelFailed
+    | AgentStarted
+    | PatchApplied
+    | AgentStepped
     | EnvironmentBuilt
     | ImplementationFrozen
     | RunsPlanned
@@ -357,6 +469,7 @@ AnyPayload = Annotated[
     Field(discriminator="kind"),
 ]
 PAYLOAD: TypeAdapter[AnyPayload] = TypeAdapter(AnyPayload)
+KINDS = frozenset(one.model_fields["kind"].default for one in Payload.__subclasses__())
 
 UPGRADES: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {
     ("review_decided", 1): lambda payload: {**payload, "blind": False},  # nothing was hidden then

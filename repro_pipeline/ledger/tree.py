@@ -13,10 +13,18 @@ from pydantic import AfterValidator, model_validator
 
 from repro_pipeline.errors import StoreError
 from repro_pipeline.frozen import Frozen, Sha256, canonical_json
-from repro_pipeline.ledger.events import Event
+from repro_pipeline.ledger.events import (
+    AttemptFinished,
+    Event,
+    ImplementationFrozen,
+    ModelCalled,
+    Payload,
+    RubricSeen,
+    StageFinished,
+)
 
 if TYPE_CHECKING:
-    from repro_pipeline.ports import ArtifactStore
+    from repro_pipeline.ports import ArtifactStore, Ledger
 
 LEFT_OUT = frozenset({".git", "__pycache__", ".venv"})
 """Names that are no part of a tree, at any depth."""
@@ -112,6 +120,39 @@ def references_in(events: Iterable[Event], store: ArtifactStore) -> set[str]:
         with store.open(name) as stream:
             waiting |= _named_by(stream) - found
     return found
+
+
+def missing_from(ledger: Ledger, store: ArtifactStore) -> dict[str, Event]:
+    """What the events name as an artifact and the store has not, with the first event that does."""
+    missing: dict[str, Event] = {}
+    for chain in ledger.chains():
+        for event in ledger.events(chain, kinds=_NAME_ARTIFACTS):
+            for name in _artifacts(event.content, store):
+                if name not in store:
+                    missing.setdefault(name, event)
+    return missing
+
+
+_NAME_ARTIFACTS = frozenset(
+    {"stage_finished", "attempt_finished", "implementation_frozen", "rubric_seen", "model_called"}
+)
+
+
+def _artifacts(payload: Payload, store: ArtifactStore) -> list[str]:
+    """The artifacts that an event names, and the files of a code tree."""
+    match payload:
+        case StageFinished(output=str() as output):
+            return [output]
+        case AttemptFinished(attempt=attempt):
+            return [*([attempt.log] if attempt.log else []), *attempt.outputs.values()]
+        case ImplementationFrozen(code_tree=tree):
+            files = Tree.model_validate_json(store.get(tree)).files if tree in store else ()
+            return [tree, *(file.sha256 for file in files)]
+        case RubricSeen(rubric=rubric):
+            return [rubric]
+        case ModelCalled(answer=answer):
+            return [answer]
+    return []
 
 
 def _walk(folder: Path, below: PurePosixPath) -> Iterator[tuple[str, os.stat_result]]:

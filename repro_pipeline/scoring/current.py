@@ -1,10 +1,18 @@
-"""The rubric as it stands now, kept by its hash so that old scores stay readable with theirs."""
+"""What scoring rests on at this moment: the rubric, kept by its hash so that old scores stay readable
+with theirs, and what people decided.
+"""
 
 from __future__ import annotations
 
+from typing import Literal
+
 import repro_pipeline
 from repro_pipeline.ledger.events import PROJECT_CHAIN, RubricSeen
+from repro_pipeline.ledger.projections import reviews
+from repro_pipeline.ledger.rows import ReviewRow
 from repro_pipeline.project import Project
+from repro_pipeline.scoring.agreement import Agreement
+from repro_pipeline.scoring.review import phase_of, reviewers_agreement
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.yamlfile import load_model, parse_model
 
@@ -21,3 +29,19 @@ def current_rubric(project: Project) -> tuple[Rubric, str]:
 def rubric_of(project: Project, digest: str) -> Rubric:
     """A rubric that was seen earlier, by the digest of its file."""
     return parse_model(project.store.get(digest).decode(), Rubric, name=f"rubric {digest[:12]}")
+
+
+def reviews_of(project: Project, paper: str) -> tuple[ReviewRow, ...]:
+    """The claims of a paper that were drawn for review, with people's decisions."""
+    return reviews(project.ledger.events(paper, kinds={"review_sampled", "review_decided"}))
+
+
+def agreement_in(project: Project) -> Agreement:
+    """How far reviewers agree, over all papers."""
+    rows = [row for paper in project.ledger.chains() for row in reviews_of(project, paper)]
+    return reviewers_agreement(rows, current_rubric(project)[0].review)
+
+
+def sampling_phase(project: Project) -> Literal["early", "stable"]:
+    """The phase that sampling for review is in."""
+    return phase_of(current_rubric(project)[0].review, agreement_in(project))

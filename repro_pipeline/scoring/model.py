@@ -10,6 +10,7 @@ from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.experiment.model import Run
 from repro_pipeline.experiment.spec import Experiment, ValueSource
 from repro_pipeline.frozen import Frozen, Sha256
+from repro_pipeline.ledger.events import ReviewDecided
 from repro_pipeline.status import Outcome, Reason, Sign, Verdict
 
 
@@ -177,11 +178,27 @@ class Scores(Frozen):
 
 
 class ReviewItem(Frozen):
-    """A claim that was drawn for review."""
+    """A claim that was drawn for review, and what people decided."""
 
     claim: str
     rate: float
     why: str
+    decisions: tuple[ReviewDecided, ...] = ()
+    """One per reviewer, in order."""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The reviewers' verdict: inconclusive where they differ, None before the first decision."""
+        found = {REVIEWED[made.decision] for made in self.decisions}
+        return found.pop() if len(found) == 1 else Verdict.INCONCLUSIVE if found else None
+
+
+REVIEWED = {
+    "confirmed": Verdict.REPRODUCED,
+    "overturned": Verdict.NOT_REPRODUCED,
+    "unclear": Verdict.INCONCLUSIVE,
+}
+"""What a decision on a claim means as its verdict."""
 
 
 class ReviewQueue(Frozen):
@@ -190,3 +207,4 @@ class ReviewQueue(Frozen):
     items: tuple[ReviewItem, ...]
     sampled_from: int
     seed: int
+    phase: Literal["early", "stable"] = "early"

@@ -1,46 +1,115 @@
-"""Which claims a person should look at: a sample that anyone can draw again."""
+"""Which claims a person should look at, a sample that anyone can draw again, and what came of it."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
+from typing import Literal
 
 from repro_pipeline.frozen import digest
+from repro_pipeline.ledger.events import ReviewDecided
+from repro_pipeline.ledger.rows import ReviewRow
+from repro_pipeline.scoring.agreement import Agreement, agreement
 from repro_pipeline.scoring.model import Finding, ReviewItem, ReviewQueue, Scores
 from repro_pipeline.scoring.rubric import ReviewRule
+from repro_pipeline.scoring.words import counted, plain
+from repro_pipeline.status import Verdict
 
 _ODD_INFORMATION = {"better_than_reported", "sudden_approach", "equals_reported"}
 _LITTLE_TESTED = {"untested", "no_sandbox"}
 """Findings that say how little was tested: nothing odd in the value."""
 
 
-def sample(scores: Scores, rule: ReviewRule) -> ReviewQueue:
+def sample(
+    scores: Scores,
+    rule: ReviewRule,
+    *,
+    phase: Literal["early", "stable"] | None = None,
+    standing: Iterable[ReviewRow] = (),
+) -> ReviewQueue:
     """Draw claims for review. The unit is the claim; the order is that of the claims.
 
     A claim is drawn where sha256(seed, claim, digest of the scores), read as a number in [0, 1),
     lies below its rate: so the sample follows from the rubric and the scores, and cannot be chosen.
-    The rate is the phase's, the anomaly's where a finding names the claim, and 1 where the finding
-    is grave (suspect or violation). A finding without claims concerns all.
+    The rate is the phase's (the rule's, where none is given), the anomaly's where a finding names
+    the claim, and 1 where the finding is grave (suspect or violation). A finding without claims
+    concerns all. What was drawn from these scores before (`standing`, the ledger's rows) stays
+    drawn, with its decisions.
     """
+    phase = phase or rule.phase
     content = digest(scores)
+    before = {row.claim: row for row in standing if row.scores == content}
     items = []
     for verdict in scores.verdicts:
-        rate, why = _rate(verdict.claim, scores.findings, rule)
-        if _draw(rule.seed, verdict.claim, content) < rate:
+        rate, why = _rate(verdict.claim, scores.findings, rule, phase)
+        if row := before.get(verdict.claim):
+            items.append(item_of(row))
+        elif _draw(rule.seed, verdict.claim, content) < rate:
             items.append(ReviewItem(claim=verdict.claim, rate=rate, why=why))
-    return ReviewQueue(items=tuple(items), sampled_from=len(scores.verdicts), seed=rule.seed)
+    return ReviewQueue(
+        items=tuple(items), sampled_from=len(scores.verdicts), seed=rule.seed, phase=phase
+    )
 
 
-def _rate(claim: str, findings: tuple[Finding, ...], rule: ReviewRule) -> tuple[float, str]:
+def item_of(row: ReviewRow) -> ReviewItem:
+    """A row of the ledger as an item of the queue."""
+    fields = set(ReviewDecided.model_fields)
+    decisions = [ReviewDecided(**made.model_dump(include=fields)) for made in row.decisions]
+    return ReviewItem(claim=row.claim, rate=row.rate, why=row.why, decisions=tuple(decisions))
+
+
+def reviewers_agreement(rows: Iterable[ReviewRow], rule: ReviewRule) -> Agreement:
+    """The agreement over the claims of any papers; of blind decisions alone, where the rule is so."""
+    return agreement(
+        [
+            {
+                made.reviewer: made.decision
+                for made in row.decisions
+                if made.blind or not rule.double_blind
+            }
+            for row in rows
+        ]
+    )
+
+
+def phase_of(rule: ReviewRule, found: Agreement) -> Literal["early", "stable"]:
+    """The phase that sampling is in: stable after enough reviews that agree well enough."""
+    agreed = found.kappa is not None and found.kappa >= rule.stable_kappa
+    return "stable" if agreed and found.claims >= rule.stable_after else rule.phase
+
+
+def after_review(scores: Scores, queue: ReviewQueue | None) -> str | None:
+    """What people's decisions make of the verdicts, in a sentence; None where there is none."""
+    decided = {item.claim: item.verdict for item in queue.items} if queue else {}
+    reviewed = {claim: verdict for claim, verdict in decided.items() if verdict}
+    if not reviewed:
+        return None
+    final = [reviewed.get(verdict.claim, verdict.verdict) for verdict in scores.verdicts]
+    overruled = [
+        f"{verdict.claim} from {plain(verdict.verdict)} to {plain(reviewed[verdict.claim])}"
+        for verdict in scores.verdicts
+        if reviewed.get(verdict.claim, verdict.verdict) is not verdict.verdict
+    ]
+    return (
+        f"After review of {counted(len(reviewed), 'claim')} by people: "
+        f"{sum(verdict is Verdict.REPRODUCED for verdict in final)} of {len(final)} claims reproduced; "
+        f"{'overruled: ' + '; '.join(overruled) if overruled else 'no verdict overruled'}."
+    )
+
+
+def _rate(
+    claim: str, findings: tuple[Finding, ...], rule: ReviewRule, phase: str
+) -> tuple[float, str]:
     """The rate of a claim, and why it is that."""
     odd = [f for f in findings if _is_odd(f) and (claim in f.claims or not f.claims)]
     grave = [finding.kind for finding in odd if finding.severity in {"suspect", "violation"}]
     if grave:
         return 1.0, f"every claim with a grave finding: {', '.join(grave)}"
-    base = getattr(rule.rates, rule.phase)
+    base = getattr(rule.rates, phase)
     if odd and rule.rates.anomaly >= base:
         kinds = ", ".join(finding.kind for finding in odd)
         return rule.rates.anomaly, f"a raised rate for what looks odd: {kinds}"
-    return base, f"the rate of the {rule.phase} phase"
+    return base, f"the rate of the {phase} phase"
 
 
 def _is_odd(finding: Finding) -> bool:

@@ -64,11 +64,18 @@ class ReviewRates(Frozen):
 
 
 class ReviewRule(Frozen):
-    """How claims are sampled for review. 'early' becomes 'stable' after 50 reviews, kappa >= 0.8."""
+    """How claims are sampled for review, and how they are shown."""
 
     phase: Literal["early", "stable"] = "early"
+    """Where it begins; 'early' becomes 'stable' by `stable_after` and `stable_kappa`."""
     rates: ReviewRates = ReviewRates()
     seed: int = 7
+    double_blind: bool = True
+    """Reviewers see neither scores nor who made what, nor each other's decisions."""
+    stable_after: Annotated[int, Field(ge=1)] = 50
+    """Claims that at least two people reviewed."""
+    stable_kappa: Annotated[float, Field(ge=-1, le=1)] = 0.8
+    """The least agreement over them: see `scoring.agreement`."""
 
 
 class Rubric(Frozen):

@@ -280,7 +280,9 @@ def test_gc_removes_only_what_is_old_and_unreferenced(folder_store, tmp_path):
     for digest in (kept, old, again):
         age(root, digest, 1000)
     folder_store.put(b"d")  # stored again: about to be referenced
-    assert folder_store.gc({kept}, older_than_seconds=100) == [old]
+    would = folder_store.gc({kept}, older_than_seconds=100, dry_run=True)
+    size = stored_file(root, old).stat().st_size
+    assert folder_store.gc({kept}, older_than_seconds=100) == would == [(old, size)]
     assert sorted(folder_store.digests()) == sorted([kept, young, again])
 
 
