@@ -43,6 +43,24 @@ def resolve_marks(
     return tuple(printed), _with_contexts(references, contexts)
 
 
+def cite(
+    sections: Iterable[Section],
+    references: Sequence[Reference],
+    show: Callable[[Sequence[str]], str],
+) -> tuple[tuple[Section, ...], tuple[Reference, ...]]:
+    """As `resolve_marks`; works that no mark cites are looked for by the text's own style."""
+    printed, marked = resolve_marks(sections, references, show)
+    found = {reference.key: reference.contexts for reference in link_citations(printed, references)}
+    return printed, tuple(
+        reference if reference.contexts else _citing(reference, found[reference.key])
+        for reference in marked
+    )
+
+
+def _citing(reference: Reference, contexts: tuple[CitationContext, ...]) -> Reference:
+    return reference.model_copy(update={"contexts": contexts})
+
+
 def marked_keys(text: str) -> tuple[str, ...]:
     """The keys of the marks in a text, in order."""
     return tuple(key for found in _MARK.findall(text) for key in found.split(_BETWEEN))
@@ -137,7 +155,13 @@ def split_names(text: str) -> tuple[str, ...]:
 
 # Finding a style's citations
 
-_END = re.compile(r"[.!?][\"”’')\]\ue002]*\s+(?=[\"“‘'(\[\ue000]?[A-Z0-9À-Þ\ue000])")
+_END = re.compile(
+    r"[.!?](?:[\"”’')\]]|\ue000[^\ue002]*\ue002|\[\d[\d,;–\- ]*\]|\^\{\d[\d,–-]*\}|\^\d"
+    r"|[⁰¹²³⁴-⁹])*"
+    r"\s+(?=[\"“‘'(\[\ue000]?[A-Z0-9À-Þ\ue000])"
+)
+"""An end of a sentence, with the works cited behind its full stop."""
+
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|cf|vs|etc|et al|al|resp|Fig|Figs|Eq|Eqs|Sec|Secs|Tab|Tabs|Ref|Refs|No|"
     r"Dr|Mr|Mrs|Ms|Prof|St|approx|w\.r\.t|Appx|App|Alg|Thm|Def|Vol|pp|p|ed|eds|Inc|Ltd|Jr)"
@@ -169,6 +193,9 @@ def _authors_and_title(text: str, blocks: Sequence[str]) -> tuple[tuple[str, ...
     inverted = _INVERTED.match(text)
     if inverted and len(text) > inverted.end() + 4:
         return split_names(inverted[0]), _first_sentence(text[inverted.end() :])
+    listed = _VANCOUVER.match(text)
+    if listed and len(text) > listed.end() + 4:
+        return split_names(listed[0].rstrip(". ")), _first_sentence(text[listed.end() :])
     lead = re.match(r"((?:[^.]|(?<=\b[A-Z])\.|(?<=al)\.)+)\.\s+(.+)", text)
     if lead and len(lead[2]) > 4:
         return split_names(lead[1]), _first_sentence(lead[2])
@@ -180,6 +207,12 @@ _INVERTED = re.compile(
     r"(?=[A-Z0-9“])"
 )
 """`Zou, H. and Hastie, T. ` before a title."""
+
+_VANCOUVER = re.compile(
+    r"(?:(?:[a-z]{2,3}\s)?[A-ZÀ-Þ][\w'’-]+(?:\s[A-ZÀ-Þ][\w'’-]+)?\s[A-Z]{1,3}(?:,\s|(?=\.\s)))+"
+    r"(?:et al)?\.\s+(?=[A-Z0-9“])"
+)
+"""`Zou H, Hastie TJ. ` before a title."""
 
 
 def _first_sentence(text: str) -> str | None:

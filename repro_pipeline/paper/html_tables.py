@@ -6,18 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from repro_pipeline.paper.markup import inline, local_name
 from repro_pipeline.paper.model import Provenance
 from repro_pipeline.paper.tables import RawCell
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
-_BOLD = {"b", "strong", "bold"}
-_UNDERLINED = {"u", "ins", "underline"}
-_BREAKS = {"br", "break", "p", "div", "li", "title"}
-_SKIPPED = {"tex-math", "script", "style", "annotation", "annotation-xml", "fn", "object-id"}
-
-DEEPEST = 100
+_PICTURES = {"graphic", "inline-graphic", "img"}
 
 
 @dataclass(frozen=True)
@@ -27,15 +23,6 @@ class HtmlTable:
     rows: list[list[RawCell]]
     header_rows: int | None
     doubts: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Inline:
-    """Text of an element, and whether its first letter or digit is bold or underlined."""
-
-    text: str
-    bold: bool = False
-    underline: bool = False
 
 
 def html_tables(source: str) -> list[Element]:
@@ -73,38 +60,18 @@ def read_rows(
     while rows and not rows[-1]:
         rows.pop()
         marked.pop()
-    leading = next((place for place, head in enumerate(marked) if not head), len(marked))
+    leading = next((place for place, head in enumerate(marked) if not head), 0)
     return HtmlTable(rows, leading or None, tuple(dict.fromkeys(doubts)))
-
-
-def inline(element: Element) -> Inline:
-    """An element's text on one line: raised and lowered parts are written `^{…}` and `_{…}`."""
-    pieces = list(_pieces(element, False, False, 0))
-    text = " ".join("".join(text for text, _, _ in pieces).split())
-    first = next(
-        (piece for piece in pieces if any(character.isalnum() for character in piece[0])),
-        ("", False, False),
-    )
-    return Inline(text, first[1], first[2])
-
-
-def local_name(element: Element) -> str:
-    """An element's name without its namespace; empty for comments."""
-    return element.tag.rpartition("}")[2].lower() if isinstance(element.tag, str) else ""
 
 
 def _rows(table: Element) -> Iterator[tuple[Element, bool]]:
     """Rows in the order head, body, foot, without those of tables inside of cells."""
-    sections = {"thead": 0, "tbody": 1, "tfoot": 2}
-    groups = [child for child in table if local_name(child) in sections]
-    for group in sorted(groups, key=lambda group: sections[local_name(group)]):
-        for row in group:
+    places = {"thead": 0, "tbody": 1, "tr": 1, "tfoot": 2}
+    groups = [child for child in table if local_name(child) in places]
+    for group in sorted(groups, key=lambda group: places[local_name(group)]):
+        for row in [group] if local_name(group) == "tr" else group:
             if local_name(row) == "tr":
                 yield row, local_name(group) == "thead"
-    if not groups:
-        for row in table:
-            if local_name(row) == "tr":
-                yield row, False
 
 
 def _cell(
@@ -112,6 +79,8 @@ def _cell(
 ) -> RawCell:
     if any(local_name(inner) == "table" for inner in cell.iterdescendants()):
         doubts.append("A cell holds a table of its own.")
+    if any(local_name(inner) in _PICTURES for inner in cell.iterdescendants()):
+        doubts.append("A cell holds a picture, which is not read.")
     found = inline(cell)
     return RawCell(
         text=clean(found.text),
@@ -128,48 +97,3 @@ def _span(cell: Element, name: str) -> int:
     if text == "0":
         return 10_000  # HTML: to the end of the table
     return max(1, int(text)) if text.isdigit() and len(text) < 6 else 1
-
-
-def _pieces(
-    element: Element, bold: bool, underline: bool, depth: int
-) -> Iterator[tuple[str, bool, bool]]:
-    name = local_name(element)
-    if depth > DEEPEST or not name or name in _SKIPPED:
-        return
-    bold = bold or name in _BOLD
-    underline = underline or name in _UNDERLINED
-    if name in {"sup", "sub"}:
-        inside = _joined(_children(element, bold, underline, depth))
-        yield _script("^" if name == "sup" else "_", inside), bold, underline
-        return
-    if name in {"msup", "msub"} and len(element) == 2:
-        base, script = element
-        yield from _pieces(base, bold, underline, depth + 1)
-        inside = _joined(_pieces(script, bold, underline, depth + 1))
-        yield _script("^" if name == "msup" else "_", inside), bold, underline
-        return
-    yield from _children(element, bold, underline, depth)
-    if name in _BREAKS:
-        yield " ", bold, underline
-
-
-def _children(
-    element: Element, bold: bool, underline: bool, depth: int
-) -> Iterator[tuple[str, bool, bool]]:
-    if element.text:
-        yield element.text, bold, underline
-    for child in element:
-        yield from _pieces(child, bold, underline, depth + 1)
-        if child.tail:
-            yield child.tail, bold, underline
-
-
-def _joined(pieces: Iterator[tuple[str, bool, bool]]) -> str:
-    return "".join(text for text, _, _ in pieces).strip()
-
-
-def _script(sign: str, inside: str) -> str:
-    """A raised or lowered text; footnote marks need no sign."""
-    if not inside or (sign == "^" and set(inside) <= set("*∗†‡§¶‖#, ")):
-        return inside
-    return f"{sign}{inside}" if len(inside) == 1 else f"{sign}{{{inside}}}"

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from repro_pipeline.errors import PaperError
 from repro_pipeline.paper.blocks import Block, blocks_of, pipe_cells
+from repro_pipeline.paper.captions import CAPTION, number_of
 from repro_pipeline.paper.citations import (
-    link_citations,
+    cite,
     mark,
     marked_keys,
     reference_from_text,
-    resolve_marks,
 )
 from repro_pipeline.paper.html_tables import HtmlTable, html_tables, read_rows
 from repro_pipeline.paper.inline_markdown import cell_text, plain_text
@@ -33,14 +33,6 @@ from repro_pipeline.paper.tables import About, RawCell, make_table
 
 READER = "markdown 1"
 LARGEST = 20 << 20
-
-CAPTION = re.compile(
-    r"^\W{0,4}(?P<kind>(?i:table|tab\.|figure|fig\.))\s*"
-    r"(?P<number>[A-Z]?\.?\d+(?:\.\d+)*[a-z]?|[IVX]+)\b"
-    r"(?:\s*[*_]{0,3}[.:|–—-][*_]{0,3}\s*|\s*[*_]{2,3}\s*|\s+(?=[A-Z(])|\s*$)(?P<text>.*)",
-    re.S,
-)
-"""A caption; prose such as `Table 2 shows …` has a small letter after the number."""
 
 
 def read_markdown(path: Path) -> Paper:
@@ -151,7 +143,7 @@ class _Document:
             captions = [" ".join(text.itertext()) for text in table.iter("caption")]
             own = CAPTION.match(captions[0].strip()) if captions else None
             if own and number is None:
-                number, caption = _number(own), plain_text(captions[0])
+                number, caption = number_of(own), plain_text(captions[0])
             elif captions and not caption:
                 caption = plain_text(captions[0])
             if not whole:
@@ -229,13 +221,7 @@ def _paper(document: _Document, meta: dict[str, str], file: str, sha256: str) ->
     known = {reference.key for reference in references}
     keys = [key for section in sections for key in marked_keys(section.text) if key not in known]
     references += [Reference(key=key, text="") for key in dict.fromkeys(keys)]
-    sections, marked = resolve_marks(sections, references, lambda keys: f"[{', '.join(keys)}]")
-    linked = link_citations(sections, references)
-    by_key = {reference.key: reference.contexts for reference in marked}
-    references = tuple(
-        reference.model_copy(update={"contexts": by_key[reference.key] or reference.contexts})
-        for reference in linked
-    )
+    sections, references = cite(sections, references, lambda keys: f"[{', '.join(keys)}]")
     year = re.search(r"\b(?:19|20)\d\d\b", meta.get("date", ""))
     authors = re.split(r"\s*(?:,|;|\band\b)\s*", meta.get("author", ""))
     return Paper(
@@ -272,11 +258,6 @@ def _abstract(sections: list[Section]) -> tuple[str, list[Section]]:
 # Captions
 
 
-def _number(found: re.Match[str]) -> str:
-    kind = "Table" if found["kind"].lower().startswith("tab") else "Figure"
-    return f"{kind} {found['number'].lstrip('.')}"
-
-
 def _without_captions(
     blocks: Sequence[Block], document: _Document
 ) -> list[tuple[Block, str | None, str]]:
@@ -289,19 +270,19 @@ def _without_captions(
         for at, block in enumerate(blocks)
         if block.kind == "text" and (found := CAPTION.match(block.text))
     }
-    owned = _owners(blocks, {at for at, found in captions.items() if _number(found)[0] == "T"})
+    owned = _owners(blocks, {at for at, found in captions.items() if number_of(found)[0] == "T"})
     kept: list[tuple[Block, str | None, str]] = []
     for at, block in enumerate(blocks):
         if at in captions:
-            if _number(captions[at])[0] == "F":
+            if number_of(captions[at])[0] == "F":
                 text = plain_text(captions[at]["text"])
-                document.figures.append(Caption(number=_number(captions[at]), text=text))
+                document.figures.append(Caption(number=number_of(captions[at]), text=text))
                 continue
             if at in owned.values():
                 continue
         if at in owned:
             found = captions[owned[at]]
-            kept.append((block, _number(found), plain_text(found["text"])))
+            kept.append((block, number_of(found), plain_text(found["text"])))
         else:
             kept.append((block, None, ""))
     return kept
