@@ -117,8 +117,8 @@ def _answer(session: requests.Session, url: str, bounds: Bounds, hint: str) -> r
             raise FetchError(f"cannot be asked for ({error}).", where=current, hint=hint) from None
         if not answer.is_redirect:
             return answer
-        current = urljoin(current, answer.headers["location"])
         answer.close()
+        current = _next(current, answer.headers["location"], hint)
     raise FetchError(f"redirects more than {MOST_REDIRECTS} times.", where=url, hint=hint)
 
 
@@ -129,6 +129,16 @@ def _broke_off(error: requests.ConnectionError) -> bool:
 
 def _out_of_reach(url: str, hint: str) -> FetchError:
     return FetchError(f"the network does not reach {urlsplit(url).hostname}.", where=url, hint=hint)
+
+
+def _next(current: str, location: str, hint: str) -> str:
+    """Where a redirect leads. Raises FetchError for what is no address."""
+    try:
+        address = urljoin(current, location)
+        _origin(address)
+    except ValueError:
+        raise FetchError("redirects to what is no address.", where=current, hint=hint) from None
+    return address
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:

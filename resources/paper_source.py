@@ -51,7 +51,7 @@ class HttpPaperSource:
         record = FetchRecord(asked=asked, files=tuple(filter(None, files)), absent=absent)
         if not record.files:
             raise FetchError(
-                f"there is neither source nor PDF of {target}.", where=asked, hint=_BY_HAND
+                "the server has neither its source nor its PDF.", where=asked, hint=_BY_HAND
             )
         (folder / RECORD_NAME).write_text(record.model_dump_json(indent=1), encoding="utf-8")
         return record

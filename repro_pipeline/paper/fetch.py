@@ -94,8 +94,12 @@ def parse_target(text: str) -> ArxivPaper | PaperUrl | None:
         return _doi(rest.strip() if scheme.lower() == "doi" else text)
     if "://" not in text:
         return None
-    parts = urlsplit(text)
-    if parts.scheme.lower() not in {"http", "https"} or not parts.hostname:
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme.lower() in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        raise FetchError("is no address.", where=text, hint=_BY_HAND) from None
+    if not usable:
         raise FetchError("only http and https addresses are fetched.", where=text, hint=_BY_HAND)
     if "@" in parts.netloc:
         raise FetchError(
