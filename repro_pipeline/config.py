@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from repro_pipeline.agent.chat import Price
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.quantities import Bytes, Seconds
@@ -14,13 +15,24 @@ from repro_pipeline.sandbox.policy import Limits
 
 CONFIG_NAME = "repro.yaml"
 
+HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+")]
+
 
 class Role(Frozen):
     """The model that plays a role, by its litellm name."""
 
     model: str
-    temperature: Annotated[float, Field(ge=0)] = 0.0
+    api_base: HttpUrl | None = None
+    """The endpoint, where it is not the provider's own. Keys come from the environment only."""
+    temperature: Annotated[float, Field(ge=0)] | None = 0.0
+    """`null` for the model's own."""
     max_output_tokens: Annotated[int, Field(gt=0)] = 8192
+    context_tokens: Annotated[int, Field(gt=0)] | None = None
+    """Longer prompts are shortened; by default as the provider says."""
+    price: Price | None = None
+    """US dollars per million tokens, for a model whose price is not known."""
+    timeout: Seconds = 600
+    """The longest wait for an answer."""
 
 
 class Roles(Frozen):
@@ -38,9 +50,6 @@ class SendToModels(Frozen):
     paper: bool = True
     code: bool = True
     logs: bool = True
-
-
-HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+")]
 
 
 class Fetch(Frozen):

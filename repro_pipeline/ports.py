@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Protocol
 
+from repro_pipeline.agent.chat import ChatAnswer, ChatRequest, ModelInfo
 from repro_pipeline.ledger.events import Event, Head, Payload
 from repro_pipeline.paper.fetch import ArxivPaper, FetchRecord, PaperUrl
 from repro_pipeline.paper.model import Paper
@@ -123,7 +124,10 @@ class TeiService(Protocol):
 
 
 class ChatModel(Protocol):
-    """A language model."""
+    """The language models behind the roles of `repro.yaml`."""
 
-    def complete(self, role: str, messages: Sequence[dict[str, str]]) -> str:
-        """The answer to a conversation."""
+    def info(self, role: str) -> ModelInfo:
+        """Which model plays a role, with what is known of it. Raises NoModel. Calls no network."""
+
+    def complete(self, request: ChatRequest) -> ChatAnswer:
+        """Ask once, without retries. Raises a ChatError, each kind of failure its own."""
