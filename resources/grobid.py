@@ -52,9 +52,9 @@ class GrobidService:
         kept = self._cache.get(key)
         if kept:
             return kept[0].read_bytes(), kept[1]
-        made_by = f"GROBID {self.version()}"
-        slots = cache_folder() / "grobid" / urlsplit(self.url).netloc.replace(":", "-")
+        slots = cache_folder() / "hosts" / urlsplit(self.url).netloc.replace(":", "-")
         with one_of(slots, self._config.concurrency):
+            made_by = f"GROBID {self.version()}"
             content = self._processed(pdf)
         with tempfile.NamedTemporaryFile() as file:
             file.write(content)
