@@ -5,12 +5,11 @@ from __future__ import annotations
 import dagster as dg
 
 from assets.stage import stage_asset
-from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import ReviewSampled
 from repro_pipeline.scoring.current import current_rubric, reviews_of, sampling_phase
 from repro_pipeline.scoring.model import ReviewQueue, Scores
 from repro_pipeline.scoring.review import sample
-from repro_pipeline.stages import Stage
+from repro_pipeline.stages import Stage, latest
 
 
 def describe(queue: ReviewQueue) -> dict:
@@ -40,10 +39,10 @@ def describe(queue: ReviewQueue) -> dict:
 
 def scores_and_reviews(stage: Stage, scores: Scores) -> dict:
     """The scores, the phase of sampling, and what people decided on these scores."""
-    content = digest(scores)
-    rows = [row for row in reviews_of(stage.project, stage.paper) if row.scores == content]
+    stored = _stored(stage)
+    rows = [row for row in reviews_of(stage.project, stage.paper) if row.scores == stored]
     return {
-        "scores": content,
+        "scores": stored,
         "phase": sampling_phase(stage.project),
         "decisions": [d.model_dump(mode="json") for row in rows for d in row.decisions],
     }
@@ -52,14 +51,19 @@ def scores_and_reviews(stage: Stage, scores: Scores) -> dict:
 @stage_asset(group="judge", version="2", describe=describe, depends_on=scores_and_reviews)
 def review_queue(stage: Stage, scores: Scores) -> ReviewQueue:
     """Claims drawn for review by the rubric's seed, what looks odd more often, and people's decisions."""
+    stored = _stored(stage)
     queue = sample(
         scores,
         current_rubric(stage.project)[0].review,
+        content=stored,
         phase=sampling_phase(stage.project),
         standing=reviews_of(stage.project, stage.paper),
     )
     for item in queue.items:
-        stage.record(
-            ReviewSampled(claim=item.claim, scores=digest(scores), rate=item.rate, why=item.why)
-        )
+        stage.record(ReviewSampled(claim=item.claim, scores=stored, rate=item.rate, why=item.why))
     return queue
+
+
+def _stored(stage: Stage) -> str:
+    """The digest of the scores as stored: what decisions are bound to."""
+    return latest(stage.project, stage.paper, "scores").output

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -29,7 +28,8 @@ from repro_pipeline.project import Project
 from repro_pipeline.report.text import claims_rows
 from repro_pipeline.report.words import plain
 from repro_pipeline.report.write import ReportFiles, restore_report
-from repro_pipeline.scoring.model import Evidence, Scores
+from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
+from repro_pipeline.scoring.review import after_review
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import latest, output_of
 from repro_pipeline.status import Status
@@ -176,7 +176,9 @@ def print_report(project: Project, paper: str) -> int:
         )
     scores = output_of(project, latest(project, paper, "scores"), Scores)
     evidence = output_of(project, latest(project, paper, "experiment_ledger"), Evidence)
-    header, *lines = claims_rows(scores, evidence.claims)
+    reviewed = latest(project, paper, "review_queue")
+    queue = output_of(project, reviewed, ReviewQueue) if reviewed and reviewed.output else None
+    header, *lines = claims_rows(scores, evidence.claims, queue)
     table = Table(title=Text(paper, style="bold"), title_justify="left", box=SIMPLE_HEAD)
     for name in header:
         table.add_column(name, overflow="fold")
@@ -185,6 +187,8 @@ def print_report(project: Project, paper: str) -> int:
     console = wide_console()
     console.print(table)
     console.print(escape(scores.headline), style="bold", highlight=False)
+    if said := after_review(scores, queue.items if queue else ()):
+        console.print(escape(said), highlight=False)
     for dimension in scores.dimensions:
         critical = " (critical)" if dimension.critical else ""
         console.print(

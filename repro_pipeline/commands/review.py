@@ -224,7 +224,6 @@ def _drawn(project: Project, paper: str, claim: str) -> _Drawn:
 
 def _all_drawn(project: Project, paper: str) -> list[_Drawn]:
     """The claims drawn from the latest scores of a paper, in the order of the draw."""
-    from repro_pipeline.frozen import digest
     from repro_pipeline.scoring.current import reviews_of
     from repro_pipeline.scoring.model import Scores
     from repro_pipeline.stages import latest, output_of
@@ -233,7 +232,5 @@ def _all_drawn(project: Project, paper: str) -> list[_Drawn]:
     if scored is None or scored.output is None:
         return []
     scores = output_of(project, scored, Scores)
-    content = digest(scores)
-    return [
-        _Drawn(paper, scores, row) for row in reviews_of(project, paper) if row.scores == content
-    ]
+    rows = (row for row in reviews_of(project, paper) if row.scores == scored.output)
+    return [_Drawn(paper, scores, row) for row in rows]

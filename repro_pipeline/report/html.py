@@ -21,13 +21,14 @@ from repro_pipeline.report.grid import rebuilt
 from repro_pipeline.report.model import ReportData
 from repro_pipeline.report.rows import ClaimRow, PairRow, claim_rows, pair_rows
 from repro_pipeline.scoring.model import Evidence
+from repro_pipeline.scoring.review import after_review
 from repro_pipeline.scoring.sensitivity import movements
 from repro_pipeline.status import Outcome, Sign, Verdict
 
 
 def render_html(data: ReportData) -> str:
     """The whole page. The same data give the same bytes."""
-    claims = claim_rows(data.evidence.claims, data.scores)
+    claims = claim_rows(data.evidence.claims, data.scores, data.review)
     pairs = pair_rows(data.evidence.claims, data.scores)
     rule = data.rubric.dimensions.metric_parity
     return (
@@ -40,6 +41,7 @@ def render_html(data: ReportData) -> str:
             pairs=pairs,
             verdict_counts=_counts(Verdict, (row.verdict.verdict for row in claims)),
             undecided=undecided(data, claims, pairs),
+            after_review=after_review(data.scores, data.review.items if data.review else ()),
             forest=figures.forest(claims, rule),
             panels=figures.panels(claims, rule),
             panel_side=figures.PANEL,
@@ -123,6 +125,8 @@ def cost(data: ReportData) -> Cost:
     models = "none called"
     if calls is not None:
         usd = "price not known" if calls.usd is None else f"US$ {calls.usd:,.2f}"
+        if calls.usd is not None and calls.unpriced:
+            usd += f" and {calls.unpriced:,} calls of unknown price,"
         models = f"{usd} for {calls.calls:,} calls, {calls.tokens:,} tokens"
     failed = len(data.failed_attempts)
     return Cost(

@@ -37,9 +37,11 @@ class ModelCost(Frozen):
     """What the calls of language models cost, over all attempts."""
 
     usd: float | None
-    """None where the price is not known."""
+    """Of the calls whose price is known; None where no price is."""
     tokens: int
     calls: int
+    unpriced: int = 0
+    """How many of the calls have no known price."""
 
 
 class ReportData(Frozen):

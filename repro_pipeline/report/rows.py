@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from repro_pipeline.claims.model import Claim, ClaimPair, ReportedClaims
 from repro_pipeline.report import words
-from repro_pipeline.scoring.model import ClaimVerdict, PairResult, Scores
+from repro_pipeline.scoring.model import ClaimVerdict, PairResult, ReviewQueue, Scores
+from repro_pipeline.status import Verdict
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class ClaimRow:
     """How far the value cannot be believed: the severities of findings about this claim."""
     tags: tuple[str, ...]
     """What else must be said beside the verdict."""
+    reviewed: Verdict | None = None
+    """The verdict of the people who reviewed the claim, which goes before the rubric's."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +43,16 @@ class PairRow:
     sign_words: str
 
 
-def claim_rows(claims: ReportedClaims, scores: Scores) -> tuple[ClaimRow, ...]:
+def claim_rows(
+    claims: ReportedClaims, scores: Scores, review: ReviewQueue | None = None
+) -> tuple[ClaimRow, ...]:
     """All claims in the paper's order."""
     verdicts = {verdict.claim: verdict for verdict in scores.verdicts}
     names = words.labels(claims.claims)
+    reviewed = {item.claim: item.verdict for item in review.items} if review else {}
     return tuple(
-        _claim_row(claim, verdicts[claim.id], names[claim.id], scores) for claim in claims.claims
+        _claim_row(claim, verdicts[claim.id], names[claim.id], scores, reviewed.get(claim.id))
+        for claim in claims.claims
     )
 
 
@@ -60,7 +67,9 @@ def pair_rows(claims: ReportedClaims, scores: Scores) -> tuple[PairRow, ...]:
     )
 
 
-def _claim_row(claim: Claim, verdict: ClaimVerdict, label: str, scores: Scores) -> ClaimRow:
+def _claim_row(
+    claim: Claim, verdict: ClaimVerdict, label: str, scores: Scores, reviewed: Verdict | None = None
+) -> ClaimRow:
     error = verdict.relative_error
     return ClaimRow(
         claim=claim,
@@ -73,6 +82,7 @@ def _claim_row(claim: Claim, verdict: ClaimVerdict, label: str, scores: Scores) 
         verdict_words=words.words(verdict.verdict),
         doubts=_doubts(claim, scores),
         tags=_tags(verdict),
+        reviewed=reviewed,
     )
 
 

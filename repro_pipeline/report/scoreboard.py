@@ -12,12 +12,13 @@ from typing import Any, Literal
 
 from repro_pipeline.frozen import Frozen, Slug, digest
 from repro_pipeline.ledger.events import PROJECT_CHAIN, StageFinished
-from repro_pipeline.ledger.projections import State, advance, attempts, stages
+from repro_pipeline.ledger.projections import State, advance, attempts, reviews, stages
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.project import Project
 from repro_pipeline.report.html import environment
 from repro_pipeline.report.model import MODE_LABELS
 from repro_pipeline.scoring.model import IntegrityStatus, Scores
+from repro_pipeline.scoring.review import after_review, item_of
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import output_of
 from repro_pipeline.status import Outcome, Status, Verdict
@@ -41,6 +42,8 @@ class ScoreboardRow(Frozen):
     no_leakage: Outcome | None = None
     integrity: IntegrityStatus | None = None
     headline: str = ""
+    review: str = ""
+    """What people's decisions make of the verdicts, which stand beside them as the rubric gave them."""
     reason: str = ""
     attempts: int = 0
     run_seconds: float = 0.0
@@ -117,10 +120,16 @@ def _row(paper: str, state: State, project: Project) -> ScoreboardRow:
         claims=len(result.verdicts),
         integrity=result.integrity,
         headline=result.headline,
+        review=_review(result, scored.output, state) or "",
         report=f"{paper}/{report.name}" if report.exists() else None,
         **{verdict.value: found[verdict] for verdict in Verdict},
         **{dimension.id: dimension.outcome for dimension in result.dimensions},
     )
+
+
+def _review(scores: Scores, stored: str, state: State) -> str | None:
+    """What was decided on these scores, also since the report was written."""
+    return after_review(scores, [item_of(row) for row in reviews(state) if row.scores == stored])
 
 
 def _title(row: StageFinished | None, project: Project) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 import repro_pipeline
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.frozen import Frozen, Sha256
-from repro_pipeline.ledger.projections import attempts, warnings
+from repro_pipeline.ledger.projections import attempts, model_calls, warnings
+from repro_pipeline.ledger.rows import ModelCallRow
 from repro_pipeline.ledger.tables import tables, write_tables
 from repro_pipeline.lineage.model import AssumptionLedger, Lineage
 from repro_pipeline.paper.address import CellAddress
@@ -16,7 +17,7 @@ from repro_pipeline.paper.model import Paper
 from repro_pipeline.paper.resolve import resolve_cell
 from repro_pipeline.project import Project
 from repro_pipeline.report.html import render_html
-from repro_pipeline.report.model import ClaimTable, ReportData, StageRow
+from repro_pipeline.report.model import ClaimTable, ModelCost, ReportData, StageRow
 from repro_pipeline.scoring.attribution import Attribution
 from repro_pipeline.scoring.current import rubric_of
 from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
@@ -68,6 +69,7 @@ def write_report(
         stages=_stage_rows(stage),
         review=review,
         warnings=warnings(events),
+        model_cost=_model_cost(model_calls(events)),
         ledger=project.ledger.head(stage.paper),
         generated_at=datetime.now(UTC),
         version=repro_pipeline.__version__,
@@ -106,6 +108,18 @@ def _claim_tables(paper: Paper, evidence: Evidence) -> tuple[ClaimTable, ...]:
         ClaimTable(table=table, places=places[table.index])
         for table in paper.tables
         if table.index in places
+    )
+
+
+def _model_cost(calls: tuple[ModelCallRow, ...]) -> ModelCost | None:
+    if not calls:
+        return None
+    prices = [call.usd for call in calls if call.usd is not None]
+    return ModelCost(
+        usd=sum(prices) if prices else None,
+        tokens=sum(call.tokens_in + call.tokens_out for call in calls),
+        calls=len(calls),
+        unpriced=len(calls) - len(prices),
     )
 
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable
 from typing import Literal
 
-from repro_pipeline.frozen import digest
+from repro_pipeline.frozen import Sha256, digest
 from repro_pipeline.ledger.events import ReviewDecided
 from repro_pipeline.ledger.rows import ReviewRow
 from repro_pipeline.scoring.agreement import Agreement, agreement
@@ -24,6 +24,7 @@ def sample(
     scores: Scores,
     rule: ReviewRule,
     *,
+    content: Sha256 | None = None,
     phase: Literal["early", "stable"] | None = None,
     standing: Iterable[ReviewRow] = (),
 ) -> ReviewQueue:
@@ -31,13 +32,14 @@ def sample(
 
     A claim is drawn where sha256(seed, claim, digest of the scores), read as a number in [0, 1),
     lies below its rate: so the sample follows from the rubric and the scores, and cannot be chosen.
+    `content` is that digest as stored; a later program may write the same scores otherwise.
     The rate is the phase's (the rule's, where none is given), the anomaly's where a finding names
     the claim, and 1 where the finding is grave (suspect or violation). A finding without claims
     concerns all. What was drawn from these scores before (`standing`, the ledger's rows) stays
     drawn, with its decisions.
     """
     phase = phase or rule.phase
-    content = digest(scores)
+    content = content or digest(scores)
     before = {row.claim: row for row in standing if row.scores == content}
     items = []
     for verdict in scores.verdicts:
@@ -78,10 +80,9 @@ def phase_of(rule: ReviewRule, found: Agreement) -> Literal["early", "stable"]:
     return "stable" if agreed and found.claims >= rule.stable_after else rule.phase
 
 
-def after_review(scores: Scores, queue: ReviewQueue | None) -> str | None:
+def after_review(scores: Scores, items: Iterable[ReviewItem]) -> str | None:
     """What people's decisions make of the verdicts, in a sentence; None where there is none."""
-    decided = {item.claim: item.verdict for item in queue.items} if queue else {}
-    reviewed = {claim: verdict for claim, verdict in decided.items() if verdict}
+    reviewed = {item.claim: item.verdict for item in items if item.verdict}
     if not reviewed:
         return None
     final = [reviewed.get(verdict.claim, verdict.verdict) for verdict in scores.verdicts]
