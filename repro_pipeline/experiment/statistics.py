@@ -127,6 +127,44 @@ def sd_interval(values: Sequence[float], level: float) -> Interval | None:
     )
 
 
+def t_confidence(values: Sequence[float], bound: float, *, further: bool = False) -> float:
+    """The one-sided p-value of 'the mean is at most the bound', by Student's t.
+
+    As a function of the bound it rises from 0 to 1, and its quantiles are the ends of `t_interval`
+    (of `prediction_interval`, with `further`: then it speaks of one further run). Needs two values.
+    """
+    from scipy.special import stdtr
+
+    n = len(values)
+    scale = sample_sd(values) * math.sqrt(1 / n + (1 if further else 0))
+    return _limit(bound, mean(values), scale, lambda z: float(stdtr(n - 1, z)))
+
+
+def median_confidence(values: Sequence[float], bound: float) -> float:
+    """Like `t_confidence`, of the median: its quantiles are the ends of `median_interval`."""
+    pivot = _median_draws(len(values))
+    return _limit(bound, median(values), sample_sd(values), lambda z: _share_above(pivot, -z))
+
+
+def best_confidence(values: Sequence[float], bound: float, *, runs: int, higher: bool) -> float:
+    """Like `t_confidence`, of the expected best of `runs`: its quantiles end `best_interval`."""
+    pivot = _best_draws(len(values), runs)
+    estimate = best_of(values, runs, higher=higher)
+
+    def share(z: float) -> float:
+        return _share_above(pivot, -z) if higher else 1 - _share_above(pivot, z)
+
+    return _limit(bound, estimate, sample_sd(values), share)
+
+
+def sd_confidence(values: Sequence[float], bound: float) -> float:
+    """Like `t_confidence`, of the standard deviation: its quantiles are the ends of `sd_interval`."""
+    from scipy.special import chdtrc
+
+    degrees = len(values) - 1
+    return float(chdtrc(degrees, degrees * (sample_sd(values) / bound) ** 2)) if bound > 0 else 0.0
+
+
 def paired_differences(full: Mapping[Key, float], variant: Mapping[Key, float]) -> dict[Key, float]:
     """variant - full for every seed that both have, in the order of `full`."""
     return {seed: variant[seed] - full[seed] for seed in full if seed in variant}
@@ -163,21 +201,48 @@ def _best_weights(n: int, runs: int) -> list[float]:
     return [math.comb(place, runs - 1) / subsets for place in range(n)]
 
 
+def _limit(bound: float, estimate: float, scale: float, share: Callable[[float], float]) -> float:
+    """The share at the standardised bound; a step at the estimate where there is no spread."""
+    if scale > 0:
+        return share((bound - estimate) / scale)
+    return 0.5 if bound == estimate else float(bound > estimate)
+
+
 @lru_cache(maxsize=256)
 def _median_pivot(n: int, level: float) -> Interval:
-    import numpy as np
-
-    samples, sd = _normal_samples(n)
-    return _quantiles(np.median(samples, axis=1) / sd, level)
+    return _quantiles(_median_draws(n), level)
 
 
 @lru_cache(maxsize=256)
 def _best_pivot(n: int, runs: int, level: float) -> Interval:
+    return _quantiles(_best_draws(n, runs), level)
+
+
+@lru_cache(maxsize=16)
+def _median_draws(n: int):
+    """Draws of (median - truth) / sd for normal samples, in order."""
+    import numpy as np
+
+    samples, sd = _normal_samples(n)
+    return np.sort(np.median(samples, axis=1) / sd)
+
+
+@lru_cache(maxsize=16)
+def _best_draws(n: int, runs: int):
+    """Draws of (best - truth) / sd for normal samples, in order; the best is the largest."""
     import numpy as np
 
     samples, sd = _normal_samples(n)
     best = np.sort(samples, axis=1) @ np.array(_best_weights(n, runs))
-    return _quantiles((best - _normal_best(runs)) / sd, level)
+    return np.sort((best - _normal_best(runs)) / sd)
+
+
+def _share_above(ordered, value: float) -> float:
+    """The share of draws beyond a value; never 0 or 1, which no number of draws can show."""
+    import numpy as np
+
+    beyond = len(ordered) - int(np.searchsorted(ordered, value))
+    return min(max(beyond, 1), len(ordered)) / (len(ordered) + 1)
 
 
 def _normal_samples(n: int):

@@ -22,6 +22,8 @@ class Estimate:
     prediction95: Interval | None = None
     half_width: Callable[[int], float] | None = None
     """Of the 90 % interval, for that many seeds."""
+    confidence: Callable[[float], float] | None = None
+    """The one-sided p-value of 'at most this'; its 5 % and 95 % quantiles are the 90 % interval."""
     why_none: str = ""
 
 
@@ -47,6 +49,7 @@ def estimate(claim: Claim, sample: tuple[float, ...], *, fixed: bool) -> Estimat
         _interval(claim, statistic, sample, 0.95),
         statistics.prediction_interval(sample, 0.95),
         _half_width(statistic, sample, value, interval90),
+        None if interval90 is None else _confidence(claim, statistic, sample),
     )
 
 
@@ -84,6 +87,22 @@ def _interval(
             return statistics.prediction_interval(sample, level)
         case _:
             return statistics.t_interval(sample, level)
+
+
+def _confidence(
+    claim: Claim, statistic: Statistic, sample: tuple[float, ...]
+) -> Callable[[float], float]:
+    match statistic:
+        case Statistic.MEDIAN:
+            return lambda bound: statistics.median_confidence(sample, bound)
+        case Statistic.SD:
+            return lambda bound: statistics.sd_confidence(sample, bound)
+        case Statistic.BEST:
+            runs, higher = _best_runs(claim, sample), _higher(claim)
+            return lambda bound: statistics.best_confidence(sample, bound, runs=runs, higher=higher)
+        case _:
+            further = statistic is Statistic.SINGLE
+            return lambda bound: statistics.t_confidence(sample, bound, further=further)
 
 
 def _half_width(

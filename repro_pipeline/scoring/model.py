@@ -100,6 +100,23 @@ class ClaimVerdict(Frozen):
     source: ValueSource | None
     values: dict[str, float]
     """Value per seed."""
+    relative_gap: float | None = None
+    """|value - reported| / |reported|, without any eps; None where 0 is reported."""
+    performance_gap: float | None = None
+    """AutoReproduce: |value - reported| / max(|value|, |reported|), a seed without a value counting
+    100 %."""
+    performance_gap_executed: float | None = None
+    """The same over the seeds that gave a value; None where none did."""
+    p_equivalence: float | None = None
+    """Of the two one-sided tests for `reproduced`; None where no test applies."""
+    p_difference: float | None = None
+    """Of the test for `not_reproduced`: the smaller one of both sides."""
+    adjusted_p_equivalence: float | None = None
+    """After false-discovery control over all claims, by the rubric's procedure."""
+    adjusted_p_difference: float | None = None
+    stands: bool | None = None
+    """Whether a decided verdict stands after that control; one without sampling error always does.
+    None where nothing is decided or controlled."""
 
 
 class PairResult(Frozen):
@@ -158,6 +175,34 @@ class Finding(Frozen):
     claims: tuple[str, ...] = ()
 
 
+class Measure(Frozen):
+    """A number about the whole paper, with its definition: shown, and deciding nothing."""
+
+    id: str
+    label: str
+    value: float | None
+    """None: not scored, which is no 0."""
+    evidence: str
+    """What it was formed of, or why it was not scored."""
+    definition: str
+    """Formula and source."""
+    change: str
+    """What would change it."""
+
+
+class FalseDiscovery(Frozen):
+    """What control of the false-discovery rate leaves of the verdicts."""
+
+    procedure: Literal["benjamini_yekutieli", "benjamini_hochberg", "none"]
+    level: float
+    family: int
+    """Claims that share the error: those with a reported number, but for deterministic ones."""
+    reproduced: int
+    """Verdicts of that name that stand."""
+    not_reproduced: int
+    sentence: str
+
+
 class Scores(Frozen):
     """All that a rubric makes of the evidence."""
 
@@ -175,6 +220,8 @@ class Scores(Frozen):
     findings: tuple[Finding, ...]
     score: float | None
     """Weighted share of passed dimensions among those that apply; never the verdict."""
+    false_discovery: FalseDiscovery | None = None
+    measures: tuple[Measure, ...] = ()
 
 
 class ReviewItem(Frozen):

@@ -55,6 +55,14 @@ class Dimensions(Frozen):
     no_leakage: LeakageRule = LeakageRule()
 
 
+class FalseDiscoveryRule(Frozen):
+    """What is asked of all verdicts together: the expected share of wrong ones among the decided."""
+
+    procedure: Literal["benjamini_hochberg", "benjamini_yekutieli", "none"] = "benjamini_hochberg"
+    """docs/scoring.md says why Benjamini-Hochberg, and when Benjamini-Yekutieli."""
+    level: Annotated[float, Field(gt=0, lt=1)] = 0.05
+
+
 class ReviewRates(Frozen):
     """The share of claims that a person reviews."""
 
@@ -83,4 +91,5 @@ class Rubric(Frozen):
 
     schema_: Annotated[Literal[1], Field(alias="schema")] = 1
     dimensions: Dimensions = Dimensions()
+    false_discovery: FalseDiscoveryRule = FalseDiscoveryRule()
     review: ReviewRule = ReviewRule()

@@ -14,13 +14,16 @@ from repro_pipeline.scoring import (
     metric_parity,
     no_leakage,
 )
+from repro_pipeline.scoring.measures import measures
 from repro_pipeline.scoring.model import (
     ClaimVerdict,
     DimensionScore,
     Evidence,
+    FalseDiscovery,
     IntegrityStatus,
     Scores,
 )
+from repro_pipeline.scoring.multiple import control
 from repro_pipeline.scoring.observations import Observation, observe
 from repro_pipeline.scoring.rubric import Dimensions, Rubric
 from repro_pipeline.scoring.verdict import judge_claim
@@ -40,7 +43,7 @@ def score(
     part of the evidence (trial runs, earlier code) only serve the integrity findings.
     """
     observed = observe(evidence)
-    verdicts = judge_claims(evidence, rubric, observed)
+    verdicts, discovery = control(judge_claims(evidence, rubric, observed), rubric.false_discovery)
     pairs = ablation_faithful.judge_pairs(evidence, verdicts)
     dimensions = (
         environment_parity.score(evidence, rubric, observed),
@@ -56,13 +59,15 @@ def score(
         rubric=rubric_digest,
         evidence=digest(evidence),
         overall=overall,
-        headline=_headline(evidence, verdicts, dimensions, status, overall),
+        headline=_headline(evidence, verdicts, discovery, dimensions, status, overall),
         verdicts=tuple(verdicts.values()),
         pairs=pairs,
         dimensions=dimensions,
         integrity=status,
         findings=findings,
         score=_weighted(dimensions, rubric.dimensions),
+        false_discovery=discovery,
+        measures=measures(tuple(verdicts.values())),
     )
 
 
@@ -99,16 +104,28 @@ def _overall(dimensions: Sequence[DimensionScore], status: IntegrityStatus) -> O
 def _headline(
     evidence: Evidence,
     verdicts: Mapping[str, ClaimVerdict],
+    discovery: FalseDiscovery,
     dimensions: Sequence[DimensionScore],
     status: IntegrityStatus,
     overall: Outcome,
 ) -> str:
     counts = Counter(verdict.verdict for verdict in verdicts.values())
     share = f"{counts[Verdict.REPRODUCED]} of {counted(len(verdicts), 'claim')}"
+    standing = {
+        Verdict.REPRODUCED: discovery.reproduced,
+        Verdict.NOT_REPRODUCED: discovery.not_reproduced,
+    }
     said = [f"{share} reproduced{_of_key(evidence, verdicts)}"]
     for verdict in (Verdict.NOT_REPRODUCED, Verdict.INCONCLUSIVE, Verdict.NOT_RUN):
         if counts[verdict]:
             said.append(f"{counts[verdict]} {plain(verdict)}")
+    fallen = [
+        f"{left} of the {counts[verdict]} {plain(verdict)}"
+        for verdict, left in standing.items()
+        if left < counts[verdict]
+    ]
+    if fallen:
+        said.append(f"with false-discovery control {' and '.join(fallen)} stand")
     named = [
         f"{plain(dimension.id)} {_says(dimension.outcome)}"
         for dimension in dimensions

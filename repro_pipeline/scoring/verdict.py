@@ -33,6 +33,9 @@ this share of the tolerance (three digits at 5 %). A value whose truth lies on t
 then hits the printed digits by chance with a probability of at most 0.2 * 0.242 < 5 %, whatever the
 spread: the maximum over s of (quantum / s) * phi(tolerance / s) lies at s = tolerance."""
 
+_BY_CHANCE = 0.242
+"""The greatest x phi(x): what a chance hit of the printed digits has per unit / tolerance."""
+
 _NAMED = 5
 _UNIT_FACTORS = (100.0, 1000.0, 0.01, 0.001)
 
@@ -125,6 +128,8 @@ def judge_claim(
         source=source,
         values={_key(seed): value for seed, value in seen.items()},
         **_compared(claim, zone, estimated, rule),
+        **_gaps(claim, estimated, len(sample), planned),
+        **_p_values(claim, zone, estimated),
     )
     return draft.model_copy(update={"reason": " ".join((sentence, *_asides(claim, draft)))})
 
@@ -155,6 +160,38 @@ def _compared(claim: Claim, zone: Zone | None, estimate: Estimate, rule: MetricP
         "reported_interval95": _reported_interval(claim),
         "reported_in_prediction95": predicted
         and predicted[0] - half_print <= claim.value <= predicted[1] + half_print,
+    }
+
+
+def _gaps(claim: Claim, estimate: Estimate, n: int, planned: int) -> dict:
+    """The gaps as others define them; None where the paper prints no number."""
+    if claim.value is None:
+        return {}
+    if estimate.value is None:
+        return {"performance_gap": 1.0}
+    difference = estimate.value - claim.value
+    gap = _relative(difference, max(abs(estimate.value), abs(claim.value)))
+    planned = max(planned, n)
+    return {
+        "relative_gap": _relative(difference, abs(claim.value)) if claim.value else None,
+        "performance_gap": (n * gap + planned - n) / planned,
+        "performance_gap_executed": gap,
+    }
+
+
+def _p_values(claim: Claim, zone: Zone | None, estimate: Estimate) -> dict:
+    """The p-values of both verdicts: at most 5 % where the interval gives them."""
+    if zone is None or estimate.value is None:
+        return {}
+    printed = _printed_digits_decide(claim, zone, estimate)
+    by_print = _BY_CHANCE * claim.quantum / zone.half if printed else 1.0
+    if estimate.confidence is None:
+        fixed = estimate.interval90 is not None
+        return {"p_equivalence": by_print if printed and not fixed else None}
+    low, high = (estimate.confidence(border) for border in zone.interval)
+    return {
+        "p_equivalence": min(max(low, 1 - high), by_print),
+        "p_difference": min(high, 1 - low),
     }
 
 
@@ -209,8 +246,7 @@ def _decide(claim: Claim, zone: Zone | None, estimated: Estimate, n: int) -> tup
             Verdict.REPRODUCED,
             f"{held} is inside {where}.",
         )
-    fine_print = (claim.quantum or 0) <= _FINE_PRINT * zone.half
-    if fine_print and _agrees(claim, estimated.value):
+    if _printed_digits_decide(claim, zone, estimated):
         spread = (
             "its spread is unknown" if interval is None else f"its interval is {span(interval)}"
         )
@@ -225,6 +261,11 @@ def _decide(claim: Claim, zone: Zone | None, estimated: Estimate, n: int) -> tup
     if zone.excludes(interval):
         return Verdict.NOT_REPRODUCED, f"{held} is outside {where}."
     return Verdict.INCONCLUSIVE, f"{held} crosses the border of {where}."
+
+
+def _printed_digits_decide(claim: Claim, zone: Zone, estimated: Estimate) -> bool:
+    fine_print = (claim.quantum or 0) <= _FINE_PRINT * zone.half
+    return fine_print and _agrees(claim, estimated.value)
 
 
 def _what(estimated: Estimate, n: int) -> str:
