@@ -22,6 +22,9 @@ _IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)(?:\{[^}]*\})?")
 _LINK = re.compile(r"(?<!\\)\[([^\[\]]*)\]\((?:[^()\s]|\([^()]*\))*(?:\s+\"[^\"]*\")?\)")
 _TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)\b[^<>]*>")
 _CODE = re.compile(r"`([^`]+)`")
+_RAISED = re.compile(r"(?<=[\w.,;:)%*])\^([^\s^{}\[\]]{1,12})\^(?!\w)")
+"""Pandoc's raised text, as `93.2^a^`."""
+_FOOTNOTE = re.compile(r"\[\^[\w-]+\](?!:)")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+.!|<>~$%&-])")
 
 
@@ -38,6 +41,8 @@ def plain_text(text: str, mark: Callable[[Sequence[str]], str] | None = None) ->
     text = re.sub(r"<br\s*/?>", " ", text, flags=re.I)
     text = re.sub(r"<sup>([^<]*)</sup>", lambda found: _script("^", found[1]), text, flags=re.I)
     text = re.sub(r"<sub>([^<]*)</sub>", lambda found: _script("_", found[1]), text, flags=re.I)
+    text = _RAISED.sub(lambda found: _script("^", found[1]), text)
+    text = _FOOTNOTE.sub("", text)
     text = html.unescape(_TAG.sub("", text))
     text = _ESCAPE.sub(r"\1", text)
     return "\n".join(" ".join(line.split()) for line in text.split("\n")).strip()

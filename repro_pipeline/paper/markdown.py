@@ -129,12 +129,8 @@ class _Document:
             doubts.append("A row has more cells than the header.")
         width = max(len(row) for row in rows) if doubts else width
         rows = [[*row, *[RawCell("")] * (width - len(row))][:width] for row in rows]
-        header_rows: int | None = None
-        if not any(cell.text for cell in rows[0]):
-            rows = rows[1:]
-        else:
-            rows[0] = _merged(rows[0])
-        self.add(HtmlTable(rows, header_rows, tuple(doubts)), block, number, caption)
+        rows = _with_header_spans(rows) if any(cell.text for cell in rows[0]) else rows[1:]
+        self.add(HtmlTable(rows, None, tuple(doubts)), block, number, caption)
 
     def html_table(self, block: Block, number: str | None, caption: str) -> None:
         whole = block.text.lower().count("<table") == block.text.lower().count("</table")
@@ -142,8 +138,8 @@ class _Document:
             found = read_rows(table, self.file, block.line, lambda text: cell_text(text).text)
             captions = [" ".join(text.itertext()) for text in table.iter("caption")]
             own = CAPTION.match(captions[0].strip()) if captions else None
-            if own and number is None:
-                number, caption = number_of(own), plain_text(captions[0])
+            if own:
+                number, caption = number_of(own), plain_text(own["text"])
             elif captions and not caption:
                 caption = plain_text(captions[0])
             if not whole:
@@ -171,15 +167,35 @@ _FIRST_SECTION = re.compile(r"abstract\b|summary$|(?:1\.?\s+)?introduction$", re
 _REFERENCES = re.compile(r"(?:\d+\.?\s*)?(?:references|bibliography|literature(?: cited)?)", re.I)
 
 
-def _merged(cells: list[RawCell]) -> list[RawCell]:
-    """A header row in which a text that converters repeat over its columns spans them again."""
-    merged: list[RawCell] = []
-    for cell in cells:
-        if merged and cell.text and cell.text == merged[-1].text:
-            merged[-1] = replace(merged[-1], columns=merged[-1].columns + 1)
-        else:
-            merged.append(cell)
-    return merged
+def _with_header_spans(rows: list[list[RawCell]]) -> list[list[RawCell]]:
+    """Rows in which header texts that converters repeat over their places span these again.
+
+    The header goes on below the line for as long as its corner is repeated.
+    """
+    corner = rows[0][0].text
+    head = 1
+    while corner and head < len(rows) - 1 and rows[head][0].text == corner:
+        head += 1
+    texts = [[cell.text for cell in row] for row in rows[:head]]
+    tall = {
+        column: next((at for at in range(1, head) if texts[at][column] != text), head)
+        for column, text in enumerate(texts[0])
+    }
+    spread: list[list[RawCell]] = []
+    for at, row in enumerate(rows[:head]):
+        cells: list[RawCell] = []
+        before: tuple[int, str] | None = None
+        for column, cell in enumerate(row):
+            height = tall[column] if at == 0 else 1
+            if at and at < tall[column]:
+                before = None
+            elif cell.text and before == (height, cell.text):
+                cells[-1] = replace(cells[-1], columns=cells[-1].columns + 1)
+            else:
+                cells.append(replace(cell, rows=height))
+                before = (height, cell.text)
+        spread.append(cells)
+    return spread + rows[head:]
 
 
 def _level(title: str, block: Block) -> int:
@@ -189,16 +205,23 @@ def _level(title: str, block: Block) -> int:
 
 
 def _entries(text: str) -> list[str]:
-    """The entries of a block of references; a line that starts one begins a new entry."""
+    """The entries of a block of references; a line that starts one begins a new entry.
+
+    Entries begin with a number or a bullet, or are lines that each end with a full stop.
+    """
+    lines = [line for line in text.split("\n") if line.strip()]
+    apart = all(_YEAR.search(line) and line.rstrip()[-1] in ".)" for line in lines)
     found: list[str] = []
-    for line in text.split("\n"):
-        if not found or _ENTRY.match(line):
+    for line in lines:
+        if not found or apart or _ENTRY.match(line) or _BULLET.match(line):
             found.append(line.strip())
         else:
             found[-1] += " " + line.strip()
-    return [entry for entry in found if entry]
+    return found
 
 
+_YEAR = re.compile(r"\b(?:19|20)\d\d")
+_BULLET = re.compile(r"\s*[-*+]\s+\S")
 _ENTRY = re.compile(
     r"\s*(?:[-*+]\s+)?(?:\[(\d{1,4})\]|\\\[(\d{1,4})\\\]|(\d{1,4})[.)]|\[@?([\w:./-]+)\]:?)\s"
 )

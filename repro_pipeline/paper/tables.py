@@ -380,13 +380,17 @@ def _header_columns(grid: Grid, header_rows: int) -> int:
 
 
 def _names_rows(body: Grid, column: int) -> bool:
-    """Whether a column is text, or numbers of which one spans several rows beside a name."""
+    """Whether a column is text, or numbers of which one spans several rows beside a name.
+
+    What is printed for a missing value says nothing.
+    """
     cells = [row[column] for row in body]
     if all(_is_blank(cell) and cell.text for cell in cells):
         return False
     if any(cell.spanned for cell in cells) and column + 2 < len(body[0]):
         return True
-    return sum(bool(cell.numbers) for cell in cells) * 4 < len(cells)
+    told = [cell for cell in cells if not (cell.text and _is_blank(cell))]
+    return sum(bool(cell.numbers) for cell in told) * 4 < len(told)
 
 
 def _label_above(table: Table, row: int, column: int) -> str:

@@ -214,3 +214,51 @@ def test_any_text_is_read_or_refused(tmp_path, text):
         read(tmp_path, f"# T\n\n{text}")
     except PaperError as error:
         assert error.what
+
+
+def test_a_header_that_docling_repeats(tmp_path):
+    """Repeated texts are spans again; header rows below the line belong to the header."""
+    (table,) = read(
+        tmp_path,
+        "# T\n\n| M | D | D |\n|---|---|---|\n| M | Acc | F1 |\n| A | 1.5 | 2.5 |\n| B | - | 3.5 |\n",
+    ).tables
+    assert (table.header_rows, table.header_columns) == (2, 1)
+    assert table.column_headers(2) == ("D", "F1")
+    assert table.grid[1][0].spanned and table.grid[0][2].spanned
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "- Smith, J. (2019). A study. J.\n- Doe, K. 2020. Things again. ACL.",
+        "Smith, J. (2019). A study. J. 2019.\nDoe, K. 2020. Things again. In ACL 2020.",
+        "Smith, J. (2019). A study. J.\n\nDoe, K. 2020. Things again. ACL.",
+        "[1] J. Smith. A study. J, 2019.  \n[2] K. Doe. Things again.\nIn ACL, 2020.",
+    ],
+)
+def test_references_are_parted(tmp_path, written):
+    paper = read(
+        tmp_path,
+        f"# T\n\n## 1 Introduction\n\nSee Smith (2019) [1].\n\n## References\n\n{written}\n\n## A More\n\nx",
+    )
+    assert [reference.title for reference in paper.references] == ["A study", "Things again"]
+    assert [bool(reference.contexts) for reference in paper.references] == [True, False]
+    assert paper.sections[-1].text == "x"
+
+
+def test_raised_text_of_pandoc_is_a_mark(tmp_path):
+    (table,) = read(
+        tmp_path, "# T\n\n| M | A |\n|---|---|\n| x^a^ | 93.2^b^ |\n| y[^1] | 3^*^ |"
+    ).tables
+    assert texts(table)[1:] == [["x^a", "93.2^b"], ["y", "3*"]]
+    assert [row[1].numbers[0].value for row in table.grid[1:]] == [93.2, 3]
+
+
+def test_rows_outside_of_the_head_are_read(tmp_path):
+    (table,) = read(
+        tmp_path,
+        "# T\n\n<table><caption>Table 5. Own.</caption><thead><tr><th></th><th>A</th></tr></thead>\n"
+        "<tr><td>x</td><td>1.5</td></tr></table>\n",
+    ).tables
+    assert (table.number, table.caption) == ("Table 5", "Own.")
+    assert texts(table) == [["", "A"], ["x", "1.5"]]
