@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from repro_pipeline.commands import opening
+from repro_pipeline.commands import check, opening
 from repro_pipeline.commands.exits import OK
 from repro_pipeline.commands.parser import command, family
 from repro_pipeline.errors import BundleError
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def add_to(commands) -> None:
     """Add these to the parser."""
-    paper = family(commands, "paper", "read a paper's file; show a paper as it was read")
+    paper = family(commands, "paper", "read, show, check and correct papers")
     one = command(paper, read, "read")
     one.add_argument(
         "file",
@@ -30,6 +30,7 @@ def add_to(commands) -> None:
     one = command(paper, show, "show")
     one.add_argument("paper", metavar="ID")
     _printing(one)
+    check.add_to(paper)
 
 
 def _printing(one: argparse.ArgumentParser) -> None:
@@ -48,7 +49,7 @@ def read(options: argparse.Namespace) -> int:
 
 def show(options: argparse.Namespace) -> int:
     """What a paper of the project was read as."""
-    return _print(_stored(opening.project_here(), options.paper), options)
+    return _print(stored(opening.project_here(), options.paper), options)
 
 
 def _source(path: Path) -> Path:
@@ -60,7 +61,7 @@ def _source(path: Path) -> Path:
     return path
 
 
-def _stored(project: Project, name: str) -> Paper:
+def stored(project: Project, name: str) -> Paper:
     """The latest document of a paper. Raises BundleError where there is none."""
     from repro_pipeline.paper.model import Paper
     from repro_pipeline.stages import latest, output_of

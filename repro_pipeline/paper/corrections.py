@@ -13,7 +13,7 @@ from repro_pipeline.bundle.folder import Bundle, paper_files
 from repro_pipeline.errors import AddressError
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import CellCorrected, CellPosition, Event
-from repro_pipeline.paper.address import CellAddress, TableIndex
+from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.paper.fetch import RECORD_NAME
 from repro_pipeline.paper.model import Cell, Correction, Paper, Table
 from repro_pipeline.paper.resolve import find_cell
@@ -74,15 +74,20 @@ def with_corrections(paper: Paper, corrections: Iterable[Corrected], source: str
         except AddressError as error:
             warnings.append(f"{where} is not applied, since the cell is not found: {error}")
             continue
-        before = cell_at(paper, place).text
-        if before not in {one.content.before, one.content.after}:
+        now = cell_at(paper, place).text
+        if now not in {one.content.before, one.content.after}:
+            stands = isinstance(one.content.address, CellAddress)
             warnings.append(
-                f"{where} was made when '{one.content.before}' was read; now '{before}' is. "
-                "The correction stands: look at the cell."
+                f"{where} was made when '{one.content.before}' was read; now '{now}' is. "
+                + ("The correction stands: " if stands else "It is not applied: ")
+                + "look at the cell."
             )
+            if not stands:
+                continue  # a place without a name may be another cell by now
         changes[place] = one
     tables = tuple(_changed(table, changes) for table in paper.tables)
-    return paper.model_copy(update={"tables": tables, "warnings": (*paper.warnings, *warnings)})
+    every = tuple(dict.fromkeys((*paper.warnings, *warnings)))
+    return paper.model_copy(update={"tables": tables, "warnings": every})
 
 
 def place_of(paper: Paper, address: CellAddress | CellPosition) -> Place:
@@ -105,25 +110,83 @@ def cell_at(paper: Paper, place: Place) -> Cell:
     return table.grid[row][column]
 
 
-def address_of(paper: Paper, table: Table, row: int, column: int) -> CellAddress | CellPosition:
+def address_of(paper: Paper, place: Place) -> CellAddress | CellPosition:
     """An address that leads to a cell and to no other: by its headers where they name it alone."""
-    place = (table.index, row, column)
+    index, row, column = place
+    table = next(table for table in paper.tables if table.index == index)
     rows, columns = row_path(table, row), column_path(table, row, column)
-    names = [table.number] if table.number else []
-    for name in (*names, TableIndex(index=table.index)):
-        for at in (
-            (rows, columns),
-            (rows, (f"column {column + 1}",)),
-            ((f"row {row + 1}",), columns),
-        ):
-            if all(at) and all(map(str.strip, (*at[0], *at[1]))):
-                address = CellAddress(table=name, row=at[0], column=at[1])
-                try:
-                    if place_of(paper, address) == place:
-                        return address
-                except AddressError:
-                    continue
-    return CellPosition(table=table.index, row=row, column=column)
+    by_place = (f"row {row + 1}",), (f"column {column + 1}",)
+    for at in ((rows, columns), (rows, by_place[1]), (by_place[0], columns)):
+        if table.number and all(at) and all(text.strip() for path in at for text in path):
+            address = CellAddress(table=table.number, row=at[0], column=at[1])
+            try:
+                if place_of(paper, address) == place:
+                    return address
+            except AddressError:
+                continue
+    return CellPosition(table=index, row=row, column=column)
+
+
+def as_read(paper: Paper) -> Paper:
+    """The document without its corrections."""
+    tables = []
+    for table in paper.tables:
+        texts = {
+            (r, c): cell.corrected.before
+            for r, row in enumerate(table.grid)
+            for c, cell in enumerate(row)
+            if cell.corrected
+        }
+        read = with_texts(table, texts)
+        grid = tuple(
+            tuple(cell.model_copy(update={"corrected": None}) for cell in row) for row in read.grid
+        )
+        tables.append(read.model_copy(update={"grid": grid}))
+    return paper.model_copy(update={"tables": tuple(tables)})
+
+
+def correction(
+    paper: Paper,
+    place: Place,
+    after: str,
+    *,
+    reason: str,
+    source: str,
+    standing: Iterable[Corrected],
+) -> CellCorrected:
+    """The event that makes a cell read otherwise; `paper` is as it was read, without corrections.
+
+    A correction that stands for the cell is replaced; with the text that was read, it is withdrawn.
+    Raises AddressError where nothing would change.
+    """
+    address, before = address_of(paper, place), cell_at(paper, place).text
+    known = _of_place(paper, place, address, standing)
+    current = known.content.after if known and known.content.source == source else before
+    after = " ".join(after.split())
+    if after == current:
+        raise AddressError(f"reads '{after}' already.", where=named(address))
+    return CellCorrected(
+        source=source,
+        address=address,
+        before=before,
+        after=after,
+        reason=" ".join(reason.split()),
+        replaces=known.event if known else None,
+    )
+
+
+def _of_place(
+    paper: Paper, place: Place, address: CellAddress | CellPosition, standing: Iterable[Corrected]
+) -> Corrected | None:
+    """The last correction of a cell, of this version of the source or of an earlier one."""
+    found = None
+    for one in standing:
+        try:
+            same = one.content.address == address or place_of(paper, one.content.address) == place
+        except AddressError:
+            same = False
+        found = one if same else found
+    return found
 
 
 def named(address: CellAddress | CellPosition) -> str:
@@ -137,7 +200,7 @@ def _changed(table: Table, changes: dict[Place, Corrected]) -> Table:
     """The table with its corrected texts, each in every place of a spanning cell."""
     by_place: dict[tuple[int, int], Corrected] = {}
     for (index, row, column), one in changes.items():
-        if index == table.index:
+        if index == table.index and table.grid[row][column].text != one.content.after:
             by_place.update(dict.fromkeys(_span(table, row, column), one))
     if not by_place:
         return table

@@ -135,7 +135,7 @@ def test_only_so_many_pdfs_are_under_way(grobid, tmp_path):
     for thread in threads:
         thread.join()
     assert grobid.asked.count(PROCESS) == 5
-    assert grobid.most_open == 2
+    assert grobid.most_open <= 2
 
 
 def read(server: Server, tmp_path: Path) -> tuple[Paper, FsspecArtifactStore]:
