@@ -12,7 +12,18 @@ import os
 import sys
 from collections.abc import Sequence
 
-from repro_pipeline.commands import ledger, paper, papers, review, run, score, store, ui
+from repro_pipeline.commands import (
+    doctor,
+    ledger,
+    paper,
+    papers,
+    review,
+    run,
+    sandbox,
+    score,
+    store,
+    ui,
+)
 from repro_pipeline.commands.exits import INTERRUPTED, MENDABLE, NO_SANDBOX, OK
 from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import SandboxUnavailable, UserError
@@ -51,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="repro", description="Reproduce the numbers of machine-learning papers."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for part in (papers, run, score, paper, ui, review, ledger, store):
+    for part in (papers, run, score, paper, ui, review, ledger, store, sandbox, doctor):
         part.add_to(commands)
     command(commands, schema, "schema").add_argument("file", choices=FILES)
     return parser

@@ -119,6 +119,9 @@ class TeiService(Protocol):
     name: str
     """What an answer depends on beside the PDF: the service and its address."""
 
+    def version(self) -> str:
+        """The service's version. Raises ServiceError where it does not answer."""
+
     def tei_of(self, pdf: Path) -> tuple[bytes, str]:
         """The TEI of a PDF, and the name and version of what made it. Raises ServiceError."""
 

@@ -1,0 +1,156 @@
+"""`repro doctor`: what works on this machine, found by trying, and how to mend what does not."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from repro_pipeline.commands import opening
+from repro_pipeline.commands.exits import MENDABLE, OK
+from repro_pipeline.commands.parser import command
+from repro_pipeline.errors import UserError
+
+if TYPE_CHECKING:
+    from repro_pipeline.project import Project
+
+_ROOM_NEEDED = 5 << 30
+"""Bytes that environments and artifacts of a few papers take."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was tried."""
+
+    subject: str
+    state: Literal["ok", "warning", "fault"]
+    sentence: str
+
+
+def add_to(commands) -> None:
+    """Add it to the parser."""
+    one = command(commands, doctor, "doctor")
+    one.add_argument("--json", action="store_true", help="one JSON object per finding")
+
+
+def doctor(options: argparse.Namespace) -> int:
+    """Try Python, the sandboxes, disk and, in a project, its files, ledger, store and services.
+
+    Exit code 2 where something is at fault that a run needs.
+    """
+    findings = list(examine())
+    if options.json:
+        for finding in findings:
+            print(json.dumps(asdict(finding)))
+    else:
+        _print(findings)
+    return MENDABLE if any(finding.state == "fault" for finding in findings) else OK
+
+
+def examine() -> Iterator[Finding]:
+    """Everything that can be tried here; the project's part where there is a project."""
+    yield _python()
+    yield from _runners()
+    yield _disk(Path.cwd())
+    try:
+        project = opening.project_here()
+    except UserError as error:
+        absent = "there is no repro.yaml" in str(error)
+        yield Finding("project", "warning" if absent else "fault", str(error))
+        return
+    yield Finding("project", "ok", str(project.root))
+    yield _tried("ledger", lambda: _ledger(project))
+    yield _tried("store", lambda: _store(project))
+    yield _tried("rubric", lambda: _rubric(project))
+    if project.tei_service is not None:
+        yield _tried("GROBID", lambda: f"version {project.tei_service.version()}")
+    yield from _models(project)
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    if (3, 11) <= sys.version_info[:2] < (3, 14):
+        return Finding("Python", "ok", version)
+    return Finding("Python", "fault", f"{version}; 3.11, 3.12 or 3.13 is needed.")
+
+
+def _runners() -> Iterator[Finding]:
+    from repro_pipeline.errors import SandboxUnavailable
+    from repro_pipeline.sandbox.choose import RUNNERS
+
+    for name, runner in RUNNERS.items():
+        unsafe = name == "unsafe_local"
+        try:
+            held = runner().enforcement()
+        except SandboxUnavailable as error:
+            yield Finding(f"runner {name}", "fault", str(error))
+            continue
+        levels = {level: [n for n, one in held.items() if one == level] for level in held.values()}
+        said = "; ".join(f"{level}: {', '.join(names)}" for level, names in levels.items())
+        why = "NO sandbox, by explicit choice only. " if unsafe else ""
+        yield Finding(f"runner {name}", "warning" if unsafe else "ok", f"{why}{said}")
+
+
+def _disk(folder: Path) -> Finding:
+    free = shutil.disk_usage(folder).free
+    sentence = f"{free / (1 << 30):.1f} GiB free"
+    if free >= _ROOM_NEEDED:
+        return Finding("disk", "ok", sentence)
+    wanted = f"{_ROOM_NEEDED >> 30} GiB are wanted for environments and artifacts."
+    return Finding("disk", "warning", f"{sentence}; {wanted}")
+
+
+def _tried(subject: str, trying: Callable[[], str]) -> Finding:
+    try:
+        return Finding(subject, "ok", trying())
+    except UserError as error:
+        return Finding(subject, "fault", str(error))
+
+
+def _ledger(project: Project) -> str:
+    chains = project.ledger.chains()
+    events = sum(head.seq for head in map(project.ledger.head, chains) if head)
+    return f"{events} events in {len(chains)} chains (`repro ledger verify` checks them)"
+
+
+def _store(project: Project) -> str:
+    content = b"repro doctor"
+    digest = project.store.put(content)
+    if project.store.get(digest) != content:
+        raise UserError("gives back other bytes than it was given.", where="the artifact store")
+    return "writes and reads"
+
+
+def _rubric(project: Project) -> str:
+    from repro_pipeline.scoring.rubric import Rubric
+    from repro_pipeline.yamlfile import load_model
+
+    dimensions = load_model(project.rubric_file, Rubric).dimensions
+    critical = [name for name, rule in dimensions if rule.critical]
+    return f"critical: {', '.join(critical) or 'nothing'}"
+
+
+def _models(project: Project) -> Iterator[Finding]:
+    roles = [(name, role) for name, role in project.config.models if role is not None]
+    for name, role in roles:
+        yield Finding(f"model {name}", "ok", f"{role.model} is configured; it was not called.")
+    if not roles:
+        yield Finding("models", "warning", "None is configured: only given code can be run.")
+
+
+def _print(findings: list[Finding]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    style = {"ok": "green", "warning": "yellow", "fault": "bold red"}
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for finding in findings:
+        state = Text(finding.state, style=style[finding.state])
+        table.add_row(state, finding.subject, Text(finding.sentence))
+    Console(highlight=False).print(table)
