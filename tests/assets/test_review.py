@@ -1,0 +1,115 @@
+"""`repro review`: what a reviewer sees and does not see, and where the decision arrives."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from repro_pipeline.cli import main
+from repro_pipeline.ledger.projections import decisions
+from repro_pipeline.stage_names import STAGES
+from repro_pipeline.stages import latest
+from tests.bundles import make_bundle
+
+TELLING = re.compile(
+    r"not reproduced|inconclusive|verdict|integrity|mode '|suspect|unverified|agent|phase|odd", re.I
+)
+"""What would tell a blind reviewer of the outcome, or of who made it."""
+
+
+@pytest.fixture
+def reviewed(project, opened):
+    """A paper that misses its values by a fifth, every claim of it drawn for review."""
+    rubric = project / "rubric.yaml"
+    rubric.write_text(rubric.read_text().replace("early: 0.25", "early: 1.0"))
+    make_bundle(project / "papers" / "tiny", scale=1.2)
+    assert main(["run", "tiny"]) == 0
+    return opened
+
+
+def review(*options: str, who: str = "ada") -> int:
+    return main(["review", "tiny", "noisy-plain", "--reviewer", who, *options])
+
+
+def test_a_blind_review_from_the_draw_to_the_report(reviewed, project, capsys, monkeypatch):
+    report = project / "reports" / "tiny" / "report.html"
+    assert "by review" not in report.read_text()
+    capsys.readouterr()
+    assert main(["review"]) == 0
+    listed = capsys.readouterr().out
+    assert "noisy-plain" in listed and "noisy-shrunk" in listed
+    assert not TELLING.search(listed.partition("Agreement")[0])
+
+    # Nothing but the evidence is shown before the decision, and without one nothing is recorded.
+    monkeypatch.setattr("builtins.input", raise_eof)
+    assert review() == 2
+    sheet = capsys.readouterr().out
+    assert not TELLING.search(sheet)
+    for part in (
+        "reports 10.0 %",
+        "row 'Noisy', column 'Plain'",
+        "seed 1, eval: 12.",
+        "| seed 2 well",
+    ):
+        assert part in sheet, part
+    assert decisions(reviewed.ledger.events("tiny")) == ()
+
+    answers = iter(["perhaps", "confirmed", "within my tolerance"])
+    monkeypatch.setattr("builtins.input", lambda _: next(answers))
+    assert review() == 0
+    before, _, after = capsys.readouterr().out.partition("Recorded as event")
+    assert not TELLING.search(before) and "not reproduced" in after
+    assert review("--decision", "overturned", "--reason", "second thoughts") == 2
+    assert "already" in capsys.readouterr().err
+
+    # A second reviewer sees nothing of the first one.
+    assert main(["review", "tiny", "--reviewer", "emil"]) == 0
+    monkeypatch.setattr("builtins.input", raise_eof)
+    assert review(who="emil") == 2
+    seen = capsys.readouterr().out
+    assert "ada" not in seen.replace("standard", "") and "my tolerance" not in seen
+    assert "confirmed" not in seen.partition("Do these runs")[0]
+
+    made = decisions(reviewed.ledger.events("tiny"))
+    assert [(d.claim, d.decision, d.reviewer, d.blind, d.actor) for d in made] == [
+        ("noisy-plain", "confirmed", "ada", True, "human:ada")
+    ]
+    rows = {name: latest(reviewed, "tiny", name) for name in STAGES}
+    assert main(["run", "tiny"]) == 0
+    changed = {name for name in STAGES if latest(reviewed, "tiny", name) != rows[name]}
+    assert changed - {"paper_bundle"} == {"review_queue", "report"}
+    page, said = report.read_text(), " ".join(capsys.readouterr().out.split())
+    sentence = "1 of 2 claims reproduced; overruled: noisy-plain from not reproduced to reproduced"
+    assert sentence in page and sentence in said
+    assert "within my tolerance" in page
+    assert "2 not reproduced" in page, "the rubric's own headline stays"
+    assert sentence in (project / "reports" / "scoreboard.html").read_text()
+
+
+def raise_eof(_: str) -> str:
+    raise EOFError
+
+
+def test_an_open_review_shows_all_and_is_marked_so(reviewed, project, capsys):
+    assert review("--open", "--decision", "overturned", "--reason", "12 is not 10") == 0
+    before, _, _ = capsys.readouterr().out.partition("Recorded as event")
+    assert "The rubric's verdict: not reproduced" in before
+    assert not decisions(reviewed.ledger.events("tiny"))[0].blind
+    rubric = project / "rubric.yaml"
+    rubric.write_text(rubric.read_text().replace("double_blind: true", "double_blind: false"))
+    assert main(["review", "--reviewer", "emil"]) == 0
+    assert "overturned" in capsys.readouterr().out
+
+
+def test_a_review_that_cannot_be_recorded_is_said(reviewed, capsys):
+    no_reason = ["tiny", "noisy-plain", "--decision", "confirmed", "--reason", "  "]
+    for arguments, said in (
+        (["tiny", "no-such"], "not drawn"),
+        (["nobody", "no-such"], "not drawn"),
+        (["--decision", "confirmed"], "one claim"),
+        (no_reason, "needs a reason"),
+    ):
+        assert main(["review", *arguments]) == 2
+        assert said in capsys.readouterr().err
+    assert decisions(reviewed.ledger.events("tiny")) == ()
