@@ -117,17 +117,24 @@ _DATE = re.compile(
 
 _UNITS = """
     % percent pct permille ‰ pp pts points
-    K M B G T k mil million billion thousand
+    K M B G T k mil million billion thousand Million Billion
     ns µs μs us ms s sec secs second seconds min mins minute minutes h hr hrs hour hours
     d day days week weeks
     bit bits kB KB MB GB TB PB KiB MiB GiB TiB
     FLOP FLOPs FLOPS MFLOPs MFLOPS GFLOP GFLOPs GFLOPS TFLOPs TFLOPS PFLOPs PFLOPS MACs GMACs
     Hz kHz MHz GHz W kW mW J kJ kWh dB V mV eV meV kg g mg nm µm μm mm cm m km px °C °
     fps FPS bpc bpd bpp bpb nats dims params parameters
-    x × $ € £ ¥
+    x X × $ € £ ¥
     img/s images/s samples/s tok/s tokens/s it/s m/s km/h ms/step s/it
 """
-_PERCENT = {"%": "percent", "pct": "percent", "percent": "percent", "‰": "permille", "×": "x"}
+_PERCENT = {
+    "%": "percent",
+    "pct": "percent",
+    "percent": "percent",
+    "‰": "permille",
+    "×": "x",
+    "X": "x",
+}
 
 
 def _grammar(decimal_comma: bool) -> re.Pattern[str]:
@@ -151,8 +158,10 @@ def _power(name: str) -> str:
 def _compile(point: str, group: str) -> re.Pattern[str]:
     number = _number(point, group)
     unit = "|".join(re.escape(unit) for unit in sorted(_UNITS.split(), key=len, reverse=True))
-    unit = rf"(?:{unit})(?![A-Za-z0-9/])"
-    mark = r"(?:\s?(?:\^?[*†‡§¶‖♣♦♠♥★☆⋆◇◆∘•]+|\^[a-z]\b|\^\d(?!\d)|[↑↓▲▼⇑⇓△▽]|\[\d{1,3}\]))"
+    unit = rf"(?:{unit})(?![A-Za-z0-9]|/[A-Za-z])"
+    mark = r"(?:\s?(?:\^?[*†‡§¶‖♣♦♠♥★☆⋆◇◆∘•]+|"
+    mark += r"\^(?!(?:th|st|nd|rd)\b)[a-z]{1,3}(?:,\s?[a-z]{1,3})*\b|\^\d(?:,\d)*(?!\d)|[↑↓▲▼⇑⇓△▽]|"
+    mark += r"\[\d{1,3}\]))"
     missing = r"(?:n/?a|nan|-)"
     return re.compile(
         rf"""\s?(?P<before>(?:[*†‡§¶‖♣♦♠♥★☆⋆◇◆∘•#]|[↑↓▲▼⇑⇓△▽]\s?)*)
@@ -162,10 +171,10 @@ def _compile(point: str, group: str) -> re.Pattern[str]:
         (?P<mark1>{mark}*)
         (?:\s?(?P<unit1>{unit}))?
         (?P<mark2>{mark}*)
-        (?:\s?_?\s?±\s?(?:(?P<spread>{number}){_power("spread_power")}?|(?i:{missing}))
+        (?:\s?[_^]?\s?±\s?(?:(?P<spread>{number}){_power("spread_power")}?|(?i:{missing}))
             (?:\s?(?P<unit2>{unit}))?
-          |_(?P<below>{number})
-          |(?P<space>\s?)_?(?P<open>[(\[])\s?(?P<inner>[^()\[\]]{{1,60}}?)\s?[)\]])?
+          |_(?P<below>{number}))?
+        (?:(?P<space>\s?)_?(?P<open>[(\[])\s?(?P<inner>[^()\[\]]{{1,60}}?)\s?[)\]])?
         (?P<mark3>{mark}*)""",
         re.VERBOSE,
     )
@@ -189,6 +198,8 @@ _DASH = re.compile("[−‐‑‒–﹣－]")
 _GROUPED = re.compile(
     r"\((?P<value>[^()]+?)±\s?(?P<spread>[^()]+?)\)(?P<tail>\s?[×x·⋅∙*]\s?10\^[+-]?\d{1,3}|\s?%)?"
 )
+_STATED = re.compile(r"(?:±|(?:SD|sd|std|Std|s\.d\.|SE|SEM|se|s\.e\.)\s?[=:±]?)\s?(\.?\d.*)")
+_INTERVAL = re.compile(r"^(?:9\d(?:\.\d)?\s?%\s?)?(?:CI|CrI|C\.I\.)\s?[:=,]?\s?")
 _CITED = re.compile(r"\[\d+(?:\s?[,;-]\s?\d+)*\]")
 _ENCLOSED = re.compile(r"[(\[](?P<inner>[^()\[\]]+)[)\]]")
 _SLASH = re.compile(r"\s?(?:[/;|&]|→)\s?")
@@ -210,6 +221,13 @@ _SPELLINGS = (
     (re.compile("[\u200b\u2060\ufeff\u00ad]"), ""),
     (re.compile(r"\{\s*([^{}]*?)\s*\}"), r"\1"),
 )
+_CHANGES = (
+    (re.compile(r"\^(\+[\d.,]+)_(-[\d.,]+)$|_(-[\d.,]+)\^(\+[\d.,]+)$"), r" (\1\4/\2\3)"),
+    (re.compile(r"(?<!10)(?:_([+-][\d.,]+%?)|\^(\+[\d.,]+%?|-\d*\.\d+%?))$"), r" (\1\2)"),
+    (re.compile(r"(?<=[\d%])\s?[_^]?([↑↓▲▼⇑⇓]\s?\.?\d[\d.,]*%?)$"), r" (\1)"),
+    (re.compile(r"^×\s?(\d[\d.,]*)$"), r"\1×"),
+)
+"""What stands behind a number as a change of it, or its two unequal errors, as in brackets."""
 
 
 def _clean(text: str) -> str:
@@ -221,6 +239,8 @@ def _clean(text: str) -> str:
     for pattern, spelling in _SPELLINGS:
         text = pattern.sub(spelling, text)
     text = _RAISED.sub(lambda raised: "^" + raised[0].translate(_SUPERSCRIPTS), text)
+    for pattern, spelling in _CHANGES:
+        text = pattern.sub(spelling, text)
     text = re.sub(r"[ \t\r\n\f\v\u00a0\u2002-\u2005\u2007]+", " ", text).strip()
     grouped = _GROUPED.fullmatch(text)
     if grouped:
@@ -291,9 +311,9 @@ def _decimal(item: re.Match[str], name: str, power: str, decimal_comma: bool) ->
         digits = digits.replace(".", "").replace(",", ".")
     digits = re.sub("[,'\u2009]", "", digits)
     exponent = item[f"{power}_e"] or item[f"{power}_t"] or item[f"{power}_f"] or "0"
-    raised = name == "value" and re.search(r"\^\d", item["mark1"] or "")
+    raised = name == "value" and re.search(r"\^[\dijkmn]\b", item["mark1"] or "")
     if raised and "." not in digits:
-        raise _NotNumbers  # 2^5 is a power, 93.2^1 a footnote
+        raise _NotNumbers  # 2^5 and 10^n are powers, 93.2^1 has a footnote
     return Decimal(digits).scaleb(int(exponent))
 
 
@@ -319,15 +339,16 @@ def _spread(
     decimal_comma: bool,
 ) -> tuple[Decimal | None, tuple[Quantity, ...]]:
     """The uncertainty that follows a value, else the further numbers in the bracket behind it."""
-    if item["spread"]:
-        spread = _decimal(item, "spread", "spread_power", decimal_comma)
-        if _is_unequal(item):
+    inner = item["inner"]
+    if item["spread"] or item["below"]:
+        name = "spread" if item["spread"] else "below"
+        if name == "spread" and _is_unequal(item):
             raise _NotNumbers
-        return spread, ()
-    inner = item["below"] or item["inner"]
+        spread = _decimal(item, name, "spread_power", decimal_comma)
+        return spread, _bracket(inner, decimal_comma) if inner else ()
     if inner is None:
         return None, ()
-    if item["open"] == "(" and (stated := re.fullmatch(r"±\s?(.+)", inner)):
+    if item["open"] == "(" and (stated := _STATED.fullmatch(inner)):
         (spread,) = parse_numbers(stated[1], decimal_comma=decimal_comma) or (None,)
         if spread is None or spread.unit not in (None, unit):
             raise _NotNumbers
@@ -355,7 +376,8 @@ def _is_concise(item: re.Match[str], inner: str) -> bool:
 
 def _bracket(inner: str, decimal_comma: bool) -> tuple[Quantity, ...]:
     """The numbers in a bracket: one, several, or the two ends of an interval."""
-    ends = re.fullmatch(r"(-?[^\s-][^-]*?)\s?(?:-|to)\s?(-?[^\s-][^-]*)", inner)
+    inner = _INTERVAL.sub("", inner)
+    ends = re.fullmatch(r"(-?[^\s/-][^/-]*?)\s?(?:-|to)\s?(-?[^\s-][^-]*)", inner)
     parts = ends.groups() if ends else (inner,)
     found = [parse_numbers(part, decimal_comma=decimal_comma) for part in parts]
     if not all(found):
