@@ -53,18 +53,19 @@ def read_tree(tree: Tree, name: str) -> Paper:
 
     prose = Printer(reference=_reference(structure), citation=mark, footnotes=True)
     inline = Printer(reference=_reference(structure), citation=show)
-    sections, cited = resolve_marks(
-        [_section(section, prose, show) for section in structure.sections], references, show
-    )
-    abstract = print_marks(prose.paragraphs(structure.abstract), show)
+    body = [_section(section, prose, show) for section in structure.sections]
+    abstract = Section(title="Abstract", text=prose.paragraphs(structure.abstract))
+    floating = _floating(structure, expanded, prose)
+    texts, cited = resolve_marks([abstract, *body, *floating], references, show)
+    abstract, *sections = texts[: len(body) + 1]
     tables = _tables(structure, expanded, inline)
     sections = tuple(section for section in sections if section.title or section.text)
-    if not sections and not tables and not abstract:
+    if not sections and not tables and not abstract.text:
         raise PaperError("holds no text.", where=tree.main)
     return Paper(
         source=Source(file=name, format=SourceFormat.LATEX, sha256=tree.sha256, reader=READER),
         title=_title(structure, inline),
-        abstract=abstract,
+        abstract=abstract.text,
         authors=_authors(structure),
         year=_year(structure),
         sections=sections,
@@ -123,6 +124,22 @@ def _section(section: SectionTokens, printer: Printer, show) -> Section:
         text=printer.paragraphs(section.body),
         provenance=Provenance(file=section.origin.file, line=section.origin.line),
     )
+
+
+def _floating(structure: Structure, expanded: Expanded, printer: Printer) -> list[Section]:
+    """Captions and rows of tables as texts, for the works that are cited there."""
+    floating: list[Section] = []
+    for table in structure.tables:
+        rows = read_tabular(
+            table.tabular.name, table.tabular.body, printer, expanded.column_types
+        ).rows
+        texts = [printer.print(tokens).text for tokens in (*table.captions, *table.notes)]
+        texts += [" ".join(cell.text for cell in row) for row in rows]
+        floating.append(Section(title=table.number or "", text="\n\n".join(texts)))
+    for figure in structure.figures:
+        text = printer.print(figure.caption).text
+        floating.append(Section(title=figure.number or "", text=text))
+    return floating
 
 
 # Tables

@@ -570,3 +570,20 @@ def test_any_text_is_read_or_refused(tmp_path, body):
         )
     except PaperError as error:
         assert error.what
+
+
+def test_works_that_only_a_table_or_the_abstract_cites(tmp_path):
+    paper = read(
+        tmp_path,
+        r"""\begin{abstract}We extend \cite{a}.\end{abstract}
+        Text.\begin{table}\caption{After \cite{b}.}\begin{tabular}{lr}Method & Acc \\
+        BERT \cite{c} & 93.2 \\\end{tabular}\end{table}
+        \begin{thebibliography}{9}\bibitem{a} A. \bibitem{b} B. \bibitem{c} C.
+        \end{thebibliography}""",
+    )
+    contexts = {r.key: [(c.section, c.sentence) for c in r.contexts] for r in paper.references}
+    assert contexts == {
+        "a": [("Abstract", "We extend [1].")],
+        "b": [("Table 1", "After [2].")],
+        "c": [("Table 1", "BERT [3] 93.2")],
+    }
