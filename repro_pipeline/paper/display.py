@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
@@ -12,6 +11,7 @@ from rich.text import Text
 
 from repro_pipeline.paper.document import spans
 from repro_pipeline.paper.model import Cell, Paper, Table
+from repro_pipeline.paper.tables import is_doubtful
 
 _LONGEST = 60
 
@@ -45,7 +45,7 @@ def print_tables(tables: Sequence[Table], console: Console) -> None:
     """Each table with its confidence; a cell that has digits but is read as no number has a `?`."""
     doubtful = 0
     for table in tables:
-        doubtful += sum(_is_doubtful(table, row, at) for row, at, _, _ in spans(table))
+        doubtful += sum(is_doubtful(table, row, at) for row, at, _, _ in spans(table))
         console.print()
         where = f" ({table.provenance})" if table.provenance else ""
         console.print(Text(f"{table}{where}", style="bold"), Text(_sureness(table)))
@@ -96,7 +96,7 @@ def _shown(table: Table, row: int, column: int) -> Text:
     text = cell.text if len(cell.text) <= _LONGEST else cell.text[: _LONGEST - 1] + "…"
     if cell.corrected:
         return Text(f"{text} ✎", style=f"cyan {_style(cell)}")
-    if _is_doubtful(table, row, column):
+    if is_doubtful(table, row, column):
         return Text(f"{text} ?", style="yellow")
     return Text(text, style=_style(cell))
 
@@ -104,14 +104,3 @@ def _shown(table: Table, row: int, column: int) -> Text:
 def _style(cell: Cell) -> str:
     styles = ("bold" if cell.bold else "", "underline" if cell.underline else "")
     return " ".join(style for style in styles if style)
-
-
-def _is_doubtful(table: Table, row: int, column: int) -> bool:
-    """Whether a body cell of a column of numbers has digits but gives no number."""
-    cell = table.grid[row][column]
-    if row < table.header_rows or column < table.header_columns or cell.numbers:
-        return False
-    if not re.search(r"\d", cell.text):
-        return False
-    body = [other[column] for other in table.grid[table.header_rows :] if other[column].text]
-    return 2 * sum(bool(other.numbers) for other in body) >= len(body)

@@ -26,6 +26,7 @@ __all__ = [
     "build_grid",
     "column_path",
     "guess_headers",
+    "is_doubtful",
     "make_table",
     "normalise",
     "row_path",
@@ -186,6 +187,17 @@ def section_text(table: Table, row: int) -> str:
     if row < table.header_rows or not is_section(table.grid, row):
         return ""
     return next(cell.text for cell in table.grid[row] if cell.text)
+
+
+def is_doubtful(table: Table, row: int, column: int) -> bool:
+    """Whether a body cell of a column of numbers has digits but gives no number."""
+    cell = table.grid[row][column]
+    if row < table.header_rows or column < table.header_columns or cell.numbers:
+        return False
+    if not re.search(r"\d", cell.text):
+        return False
+    body = [other[column] for other in table.grid[table.header_rows :] if other[column].text]
+    return 2 * sum(bool(other.numbers) for other in body) >= len(body)
 
 
 def is_section(grid: Grid, row: int) -> bool:

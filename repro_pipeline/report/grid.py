@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from repro_pipeline.paper.model import Table
+from repro_pipeline.paper.model import Correction, Table
 from repro_pipeline.report.model import ClaimTable
 from repro_pipeline.report.rows import ClaimRow
 
@@ -20,6 +20,8 @@ class GridCell:
     columns: int
     bold: bool
     claims: tuple[ClaimRow, ...]
+    corrected: Correction | None = None
+    """Set where a person put `text` in the place of what was read."""
 
 
 def rebuilt(table: ClaimTable, rows: tuple[ClaimRow, ...]) -> tuple[tuple[GridCell, ...], ...]:
@@ -75,4 +77,4 @@ def _cell(
             scope = "colgroup" if right > 1 else "col"
         elif c < table.header_columns:
             scope = "rowgroup" if down > 1 else "row"
-    return GridCell(cell.text, scope, down, right, cell.bold, claims)
+    return GridCell(cell.text, scope, down, right, cell.bold, claims, cell.corrected)

@@ -12,6 +12,7 @@ import pytest
 from pydantic import ValidationError
 from unit.report.breiman import FOUND, METHODS, bare_report, breiman_report, hostile_report
 
+from repro_pipeline.paper.model import Correction
 from repro_pipeline.report.html import render_html, tone
 from repro_pipeline.report.model import ModelCost, ReportData
 from repro_pipeline.status import Outcome, Sign, Status, Verdict
@@ -340,3 +341,25 @@ def test_each_outcome_has_a_mark_of_the_right_kind():
     good = {Verdict.REPRODUCED, Outcome.PASS, Sign.AGREE, Status.OK}
     others = {*Verdict, *Outcome, *Sign, *Status} - good
     assert "yes" not in {tone(word) for word in others}
+
+
+def test_a_corrected_cell_says_who_put_what_in_the_place_of_what():
+    data = breiman_report()
+    (held, *others) = data.tables
+    row, column = next(iter(held.places.values()))
+    cell = held.table.grid[row][column]
+    corrected = cell.model_copy(
+        update={
+            "corrected": Correction(before="<b>9.9", actor="human:ada", reason="p. 2, printed so")
+        }
+    )
+    grid = [list(line) for line in held.table.grid]
+    grid[row][column] = corrected
+    table = held.table.model_copy(update={"grid": tuple(map(tuple, grid))})
+    changed = data.model_copy(
+        update={"tables": (held.model_copy(update={"table": table}), *others)}
+    )
+    said = " ".join(" ".join(Page(render_html(changed)).words).split())
+    assert f"“{cell.text}” is a correction by human:ada: the reader read “<b>9.9”" in said
+    assert "p. 2, printed so" in said
+    assert "correction by" not in " ".join(Page(render_html(data)).words)
