@@ -2,6 +2,9 @@
 
 A submission is the honest program of its world with some files changed. Its claimed runs are made
 by executing it, seed by seed, before anything is edited afterwards: the honest ones are honest.
+
+These runs have no sandbox around them, so no program of the suite may write outside its own folder:
+one that attacks the machine does so only on the sandbox's host, by name.
 """
 
 from __future__ import annotations
