@@ -14,8 +14,10 @@ from collections.abc import Sequence
 
 from repro_pipeline.commands import (
     doctor,
+    gaps,
     ledger,
     paper,
+    paperbench,
     papers,
     review,
     run,
@@ -62,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="repro", description="Reproduce the numbers of machine-learning papers."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for part in (papers, run, score, paper, ui, review, ledger, store, sandbox, doctor):
+    for part in (papers, run, score, paperbench, paper, gaps, ui, review, ledger, store, sandbox, doctor):
         part.add_to(commands)
     command(commands, schema, "schema").add_argument("file", choices=FILES)
     return parser

@@ -44,7 +44,7 @@ def read(options: argparse.Namespace) -> int:
     """Read any paper's file or folder, in a project or outside of one."""
     from repro_pipeline.paper.read import read_paper
 
-    return _print(read_paper(_source(options.file)), options)
+    return _print(read_paper(source_in(options.file)), options)
 
 
 def show(options: argparse.Namespace) -> int:
@@ -52,7 +52,7 @@ def show(options: argparse.Namespace) -> int:
     return _print(stored(opening.project_here(), options.paper), options)
 
 
-def _source(path: Path) -> Path:
+def source_in(path: Path) -> Path:
     """The file or folder itself; for a paper's folder of the project, the most exact source."""
     from repro_pipeline.paper.read import find_sources
 

@@ -1,0 +1,62 @@
+"""`repro gaps`: what a paper leaves unsaid, for any paper's file, in a project or outside of one."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from repro_pipeline.commands.exits import OK
+from repro_pipeline.commands.paper import source_in
+from repro_pipeline.commands.parser import command
+
+if TYPE_CHECKING:
+    from repro_pipeline.lineage.gaps import Gaps
+
+
+def add_to(commands) -> None:
+    """Add it to the parser."""
+    one = command(commands, gaps, "gaps")
+    one.add_argument("file", type=Path, help="a paper's file or folder, as for `repro paper read`")
+    one.add_argument("--checklist", type=Path, metavar="FILE", help="another checklist.yaml")
+    one.add_argument("--json", action="store_true", help="item, status and spans as JSON")
+
+
+def gaps(options: argparse.Namespace) -> int:
+    """The checklist of what an experiment needs said: what the paper states, and what is missing."""
+    from repro_pipeline.lineage.checklist import load_checklist
+    from repro_pipeline.lineage.gaps import find_gaps
+    from repro_pipeline.paper.read import read_paper
+
+    checklist = load_checklist(options.checklist)
+    found = find_gaps(read_paper(source_in(options.file)), checklist)
+    if options.json:
+        print(found.model_dump_json(indent=2))
+    else:
+        _print(found)
+    return OK
+
+
+def _print(found: Gaps) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    style = {"stated": "green", "contradicted": "bold red", "missing": "yellow"}
+    table = Table(box=None, padding=(0, 2, 0, 0), title=found.title, title_justify="left")
+    for heading in ("item", "status", "influence", "where", "what"):
+        table.add_column(heading, overflow="fold")
+    for gap in found.items:
+        span = gap.spans[0] if gap.spans else None
+        status = Text(gap.status.replace("_", " "), style=style.get(gap.status, "dim"))
+        said = Text(span.text if span else gap.why or gap.question)
+        said.truncate(160, overflow="ellipsis")
+        table.add_row(
+            gap.item, status, str(gap.influence), Text(span.section if span else ""), said
+        )
+    console = Console(highlight=False)
+    console.print(table)
+    count = len(found.missing)
+    named = ", ".join(gap.item for gap in found.missing) or "nothing"
+    console.print(f"Kinds of experiment: {', '.join(found.kinds) or 'none recognised'}.")
+    console.print(f"{count} of {len(found.items)} items are missing: {named}.")

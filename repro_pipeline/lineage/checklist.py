@@ -1,0 +1,94 @@
+"""The checklist of what an experiment needs said: data in `checklist.yaml`, extensible by a file."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from repro_pipeline.frozen import Frozen, Misfit, Slug
+from repro_pipeline.lineage.model import Influence
+from repro_pipeline.yamlfile import load_model, parse_model
+
+
+def _is_pattern(text: str) -> str:
+    try:
+        compiled(text)
+    except re.error as error:
+        raise ValueError(f"is no valid regular expression: {error}") from None
+    return text
+
+
+Pattern = Annotated[str, AfterValidator(_is_pattern)]
+
+
+class Kind(Frozen):
+    """A kind of experiment, and the words by which it is known."""
+
+    signs: Annotated[tuple[Pattern, ...], Field(min_length=1)]
+
+
+class Item(Frozen):
+    """One thing that must be known to repeat an experiment."""
+
+    id: Slug
+    question: str
+    for_: Annotated[tuple[str, ...], Field(alias="for")] = ()
+    """The kinds of experiment that it applies to; empty: all."""
+    influence: Influence = Influence.MEDIUM
+    """How far it is expected to move results, before anything was measured."""
+    states: Annotated[tuple[Pattern, ...], Field(min_length=1)]
+    """A sentence that holds one of these states the item."""
+    unless: tuple[Pattern, ...] = ()
+    named: Pattern | None = None
+    """The heading of a table's row or column that states it."""
+    value: Pattern | None = None
+    """Its first group is the value that a sentence states."""
+
+
+class Contradictions(Frozen):
+    """When two values are no contradiction."""
+
+    never_about: Pattern
+    """Words of a sentence that is about some of the experiments only."""
+
+
+class Checklist(Frozen):
+    """The whole of `checklist.yaml`."""
+
+    schema_: Annotated[Literal[1], Field(alias="schema")] = 1
+    kinds: dict[Slug, Kind]
+    items: tuple[Item, ...]
+    contradictions: Contradictions
+    unlike: Pattern
+    """The beginning of a sentence about somebody else's experiment."""
+    elsewhere: Pattern
+    """Titles of sections that say nothing of the paper's own experiments."""
+
+    @model_validator(mode="after")
+    def _kinds_are_there(self) -> Checklist:
+        for position, item in enumerate(self.items):
+            for number, kind in enumerate(item.for_):
+                if kind not in self.kinds:
+                    known = ", ".join(self.kinds)
+                    where = ("items", position, "for", number)
+                    raise Misfit(f"the kind '{kind}' is not among: {known}", *where)
+        return self
+
+
+@lru_cache(maxsize=4096)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern of a checklist, compiled: case does not matter. Raises re.error."""
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def load_checklist(path: Path | None = None) -> Checklist:
+    """The checklist in a file; the package's own without one. Raises FileFormatError."""
+    if path is not None:
+        return load_model(path, Checklist)
+    text = (files("repro_pipeline.lineage") / "checklist.yaml").read_text(encoding="utf-8")
+    return parse_model(text, Checklist, name="checklist.yaml")
