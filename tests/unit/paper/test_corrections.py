@@ -35,7 +35,9 @@ VGG | 92.0 | 0.31 | 5679
 
 
 def paper(drawing: str = DRAWING, number: str | None = "Table 1") -> Paper:
-    table = make_table(1, rows_of(drawing), About(number=number, caption="Mean (s.d.)."), rules=(1,))
+    table = make_table(
+        1, rows_of(drawing), About(number=number, caption="Mean (s.d.)."), rules=(1,)
+    )
     source = Source(file="paper.pdf", format=SourceFormat.PDF, sha256="0" * 64, reader="test 1")
     return Paper(source=source, title="A Paper", tables=(table,))
 
