@@ -26,16 +26,34 @@ def disagreements(first: Paper, second: Paper) -> tuple[str, ...]:
     nothing. The more exact source comes first.
     """
     found = _title_clash(first, second)
+    for table, missing in _compared(first, second):
+        found += [
+            _sentence(table, row, column, cell, second) for row, column, cell in missing or ()
+        ]
+    return tuple(found)
+
+
+def uncompared(first: Paper, second: Paper) -> tuple[str, ...]:
+    """Sentences on the first source's tables of numbers that the second is taken not to hold."""
+    return tuple(
+        f"{table}: most of its numbers are nowhere in {second.source.file}, so it was not compared."
+        for table, missing in _compared(first, second)
+        if missing is None
+    )
+
+
+Place = tuple[int, int, Cell]
+
+
+def _compared(first: Paper, second: Paper) -> Iterable[tuple[Table, list[Place] | None]]:
+    """Each table with its numbers that the second source lacks; None where it lacks the table."""
     known = _numbers_of(second)
     named = {table.number for table in second.tables if table.number and any(_numeric_cells(table))}
     for table in first.tables:
         cells = list(_numeric_cells(table))
-        missing = [
-            (row, column, cell) for row, column, cell in cells if not _is_known(cell.text, known)
-        ]
-        if table.number in named or len(missing) <= len(cells) * (1 - LEAST_SHARED):
-            found += [_sentence(table, row, column, cell, second) for row, column, cell in missing]
-    return tuple(found)
+        missing = [place for place in cells if not _is_known(place[2].text, known)]
+        held = table.number in named or len(missing) <= len(cells) * (1 - LEAST_SHARED)
+        yield table, missing if held else None
 
 
 def _is_known(text: str, known: set[str]) -> bool:
@@ -65,7 +83,7 @@ def _letters(title: str) -> str:
     return "".join(letter for letter in plain if letter.isalnum())
 
 
-def _numeric_cells(table: Table) -> Iterable[tuple[int, int, Cell]]:
+def _numeric_cells(table: Table) -> Iterable[Place]:
     for row in range(table.header_rows, len(table.grid)):
         for column, cell in enumerate(table.grid[row]):
             if cell.numbers and not cell.spanned:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.errors import BundleError, PaperError
-from repro_pipeline.paper.agree import disagreements
+from repro_pipeline.paper.agree import disagreements, uncompared
 from repro_pipeline.paper.fetch import RECORD_NAME, FetchRecord
 from repro_pipeline.paper.model import Paper, SourceFormat
 from repro_pipeline.paper.read import read_paper
@@ -91,5 +91,5 @@ def read_compared(sources: Sequence[Path]) -> Paper:
                 f"{len(found)} of the numbers of {first.source.file} are not in {name}: look at "
                 f"them with `repro paper check`."
             )
-        warnings += found
+        warnings += [*found, *uncompared(first, other)]
     return first.model_copy(update={"warnings": tuple(warnings)})

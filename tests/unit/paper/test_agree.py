@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from drawn_tables import rows_of
 
-from repro_pipeline.paper.agree import disagreements
+from repro_pipeline.paper.agree import disagreements, uncompared
 from repro_pipeline.paper.model import Paper, Section, Source, SourceFormat
 from repro_pipeline.paper.tables import About, make_table
 
@@ -90,3 +90,13 @@ def test_titles(title, clash):
     assert bool(said) is clash
     if clash:
         assert title in said[0]
+
+
+def test_a_table_that_the_second_lacks_is_named_as_not_compared():
+    pdf = paper(SourceFormat.PDF, "Deep Things: A Study", text="Only 93.2 is said here.")
+    assert disagreements(TEX, pdf) == ()
+    assert uncompared(TEX, pdf) == (
+        "Table 1: most of its numbers are nowhere in paper.pdf, so it was not compared.",
+    )
+    whole = paper(SourceFormat.PDF, "Deep Things: A Study", text=FLAT)
+    assert uncompared(TEX, whole) == ()
