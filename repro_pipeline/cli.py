@@ -64,7 +64,20 @@ def _parser() -> argparse.ArgumentParser:
         prog="repro", description="Reproduce the numbers of machine-learning papers."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for part in (papers, run, score, paperbench, paper, gaps, ui, review, ledger, store, sandbox, doctor):
+    for part in (
+        papers,
+        run,
+        score,
+        paperbench,
+        paper,
+        gaps,
+        ui,
+        review,
+        ledger,
+        store,
+        sandbox,
+        doctor,
+    ):
         part.add_to(commands)
     command(commands, schema, "schema").add_argument("file", choices=FILES)
     return parser

@@ -10,6 +10,7 @@ FILES = {
     "experiment.yaml": "repro_pipeline.experiment.spec:ExperimentSpec",
     "metrics.json": "repro_pipeline.experiment.spec:MetricsFile",
     "rubric.yaml": "repro_pipeline.scoring.rubric:Rubric",
+    "grades.yaml": "repro_pipeline.scoring.paperbench_facts:GradesFile",
     "repro.yaml": "repro_pipeline.config:ProjectConfig",
     "paper": "repro_pipeline.paper.document:Document",
     "parsed_paper": "repro_pipeline.paper.model:Paper",

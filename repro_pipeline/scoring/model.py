@@ -11,6 +11,7 @@ from repro_pipeline.experiment.model import Run
 from repro_pipeline.experiment.spec import Experiment, ValueSource
 from repro_pipeline.frozen import Frozen, Sha256
 from repro_pipeline.ledger.events import ReviewDecided
+from repro_pipeline.scoring.align_model import Alignment
 from repro_pipeline.status import Outcome, Reason, Sign, Verdict
 
 
@@ -30,6 +31,8 @@ class IntegrityEvidence(Frozen):
     parity: tuple[Run, ...] = ()
     """Repetitions of evaluation runs with the same seed, purpose `parity`."""
     probes: tuple[Probe, ...] = ()
+    alignment: Alignment | None = None
+    """A judge's answers on paper and code; None where no judge was asked."""
 
 
 class Evidence(Frozen):

@@ -14,6 +14,7 @@ from repro_pipeline.scoring import (
     metric_parity,
     no_leakage,
 )
+from repro_pipeline.scoring.align import align_measures
 from repro_pipeline.scoring.measures import measures
 from repro_pipeline.scoring.model import (
     ClaimVerdict,
@@ -67,7 +68,10 @@ def score(
         findings=findings,
         score=_weighted(dimensions, rubric.dimensions),
         false_discovery=discovery,
-        measures=measures(tuple(verdicts.values())),
+        measures=(
+            *measures(tuple(verdicts.values())),
+            *align_measures(evidence.integrity.alignment),
+        ),
     )
 
 
