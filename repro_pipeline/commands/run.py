@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from repro_pipeline.commands import opening
@@ -72,7 +74,7 @@ def _run_one(project: Project, paper: str, stage: str | None, runner: str | None
     resource = ProjectResource(root=str(project.root), runner=runner)
     job = build_definitions(project.root, {"project": resource}).resolve_job_def("reproduce_paper")
     try:
-        with Progress(project, paper):
+        with _alone(project, paper), Progress(project, paper):
             result = job.execute_in_process(
                 instance=instance,
                 partition_key=paper,
@@ -96,6 +98,19 @@ def _run_one(project: Project, paper: str, stage: str | None, runner: str | None
             if event.is_step_failure
         },
     )
+
+
+@contextmanager
+def _alone(project: Project, paper: str) -> Iterator[None]:
+    """Wait while another `repro run` is at work on the paper: two would mix their stages."""
+    launch = f"{paper}@launch"  # no paper's id holds an @
+    with ExitStack() as held:
+        try:
+            held.enter_context(project.locked(launch, wait=False))
+        except UserError:
+            print(f"Another launch is at work on {paper}; waiting for its end.", file=sys.stderr)
+            held.enter_context(project.locked(launch))
+        yield
 
 
 def _innermost(error):
