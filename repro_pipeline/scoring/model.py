@@ -77,6 +77,8 @@ class ClaimVerdict(Frozen):
     interval90: tuple[float, float] | None
     """The interval of `value` that the verdict rests on; of one further run for a single run."""
     interval95: tuple[float, float] | None
+    tolerance: tuple[float, float] | None = None
+    """The values that count as the reported one: the zone that the interval is held against."""
     prediction95: tuple[float, float] | None
     """CORE-Bench: mean ± t(n-1) sd sqrt(1 + 1/n)."""
     reported_in_prediction95: bool | None = None

@@ -121,6 +121,7 @@ def judge_claim(
         sd=statistics.sample_sd(sample),
         interval90=estimated.interval90,
         interval95=estimated.interval95,
+        tolerance=zone and zone.interval,
         prediction95=estimated.prediction95,
         deterministic=fixed,
         seeds_to_decide=needed,

@@ -194,13 +194,13 @@ def test_the_explanation_names_evidence_formula_threshold_and_what_would_change_
     text = "\n".join(lines)
     assert lines[0].startswith("0 of 2 claims")
     for part in (
-        "threshold 0.001",
+        "Threshold: 0.001",
         "Formula: |a - b|",
         "error: inconclusive. The 90 % interval of the mean over 5 seeds",
         "error-other (ablation): not run. No value for other.",
-        "seeds in all should decide 1 open claim",
-        "To change it: mend what stopped the runs",
-        "no_leakage needs an answer to: No data file is declared",
+        "seeds in all should decide it, ",
+        "mend what stopped them",
+        "it needs an answer to: No data file is declared",
     ):
         assert part in text, part
 
