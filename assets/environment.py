@@ -5,7 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from assets.stage import stage_asset
-from repro_pipeline.agent.given_code import code_folder
+from repro_pipeline.agent.mode import code_of, packages_for_agent
 from repro_pipeline.bundle.folder import Bundle, code_prefix
 from repro_pipeline.environment.make import make_environment
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
@@ -45,16 +45,17 @@ def code_alone(
     data_manifest: DataManifest,
     assumption_ledger: AssumptionLedger,
 ) -> dict:
-    """The environment rests on the code's requirements and imports."""
+    """The environment rests on the code's requirements and imports, or on an agent's packages."""
     given, top = paper_bundle.task.code, code_prefix(paper_bundle.task)
     return {
         "files": {name: sha for name, sha in paper_bundle.files.items() if name.startswith(top)},
         "given": given.model_dump(mode="json") if given else None,
+        "agent": packages_for_agent(stage, paper_bundle),
     }
 
 
 @stage_asset(
-    group="build", version="1", describe=describe, kinds={"python", "uv"}, depends_on=code_alone
+    group="build", version="2", describe=describe, kinds={"python", "uv"}, depends_on=code_alone
 )
 def environment(
     stage: Stage,
@@ -63,12 +64,12 @@ def environment(
     assumption_ledger: AssumptionLedger,
 ) -> BuiltEnvironment:
     """All packages locked with hashes and built from the lock alone, with the host's fingerprint."""
-    code = code_folder(paper_bundle, stage.bundle_folder, stage.project.config.models)
     built = make_environment(
-        code,
+        code_of(stage, paper_bundle),
         paper_bundle.task.code,
         store=stage.project.store,
         cache=stage.project.state / "environments",
+        also=packages_for_agent(stage, paper_bundle),
     )
     stage.record(EnvironmentBuilt(lock=built.lock.sha256, fingerprint=digest(built.fingerprint)))
     return built

@@ -36,12 +36,27 @@ class Role(Frozen):
 
 
 class Roles(Frozen):
-    """One model per role; a role without one is not played."""
+    """One model per role. In the agent's loop the coder's plays the roles that have none."""
 
     reader: Role | None = None
     planner: Role | None = None
     coder: Role | None = None
     judge: Role | None = None
+
+    def of(self, role: str) -> Role | None:
+        """The role's model, else the coder's."""
+        return getattr(self, role) or self.coder
+
+
+class Agent(Frozen):
+    """How an agent works that writes a paper's code."""
+
+    packages: tuple[str, ...] = ("numpy", "scipy", "pandas", "scikit-learn", "pytest")
+    """What its code can import; a task can add to it. They are locked before any code is written."""
+    steps: Annotated[int, Field(ge=1)] = 60
+    """Steps of the loop, where the budget does not say."""
+    share: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    """Of the budget's time, what the loop may take: the rest is for the runs that count."""
 
 
 class SendToModels(Frozen):
@@ -105,6 +120,7 @@ class ProjectConfig(Frozen):
     grobid: Grobid | None = None
     """None: PDFs are read without a service."""
     models: Roles = Roles()
+    agent: Agent = Agent()
     send_to_models: SendToModels = SendToModels()
 
 

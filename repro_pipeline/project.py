@@ -11,7 +11,7 @@ from pathlib import Path
 
 from repro_pipeline.config import ProjectConfig
 from repro_pipeline.errors import UserError
-from repro_pipeline.ports import ArtifactStore, Ledger, Runner, TeiService
+from repro_pipeline.ports import ArtifactStore, ChatModel, Ledger, Runner, TeiService
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,10 @@ class Project:
     """From which evaluation seeds are derived; it never leaves the project."""
     tei_service: TeiService | None = None
     """Reads PDFs with the project's own reader, where one is configured."""
+    chat: ChatModel | None = None
+    """The language models, or a recorded session of them; None where none is to be asked."""
+    agent: bool = False
+    """Whether an agent is to write the code, even where there is some."""
 
     @property
     def papers(self) -> Path:

@@ -8,16 +8,28 @@ import secrets
 import tempfile
 from pathlib import Path
 
-from repro_pipeline.config import CONFIG_NAME, ProjectConfig, find_project
+from repro_pipeline.config import CONFIG_NAME, ProjectConfig, Roles, find_project
 from repro_pipeline.errors import BundleError
+from repro_pipeline.ports import ChatModel
 from repro_pipeline.project import Project
 from repro_pipeline.yamlfile import load_model
 
 SECRET_NAME = "secret"
 
 
-def open_project(root: Path, *, runner: str | None = None) -> Project:
-    """The project in the folder `root`. Raises UserError when a file of it is wrong."""
+def open_project(
+    root: Path,
+    *,
+    runner: str | None = None,
+    agent: bool = False,
+    record: str | None = None,
+    replay: str | None = None,
+) -> Project:
+    """The project in the folder `root`. Raises UserError when a file of it is wrong.
+
+    `agent`: an agent writes the code, even where there is some. Its questions and their answers are
+    appended to the session file `record`, or answered from the session file `replay` alone.
+    """
     from repro_pipeline.sandbox.choose import make_runner
     from resources.artifact_store import FsspecArtifactStore
     from resources.grobid import GrobidService
@@ -32,7 +44,20 @@ def open_project(root: Path, *, runner: str | None = None) -> Project:
         runner=make_runner(runner or config.runner),
         secret=_secret(root / ".repro" / SECRET_NAME),
         tei_service=GrobidService(config.grobid) if config.grobid else None,
+        chat=_chat(config.models, record, replay),
+        agent=agent or replay is not None,
     )
+
+
+def _chat(models: Roles, record: str | None, replay: str | None) -> ChatModel:
+    """The models behind the roles, or a recorded session of them."""
+    from resources.chat_litellm import LiteLlmChat
+    from resources.chat_replay import RecordingChat, ReplayChat
+
+    if replay is not None:
+        return ReplayChat(Path(replay))
+    asked = LiteLlmChat(models)
+    return asked if record is None else RecordingChat(asked, Path(record))
 
 
 def locate_project(start: Path) -> Path:

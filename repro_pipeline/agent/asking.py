@@ -90,6 +90,10 @@ class Desk:
         """Append an event to the paper's chain."""
         self.ledger.append(self.paper, payload, actor=actor or self.actor)
 
+    def model_of(self, role: str) -> str:
+        """The name of the model that plays a role."""
+        return self.chat.info(role).name
+
     def next_ordinal(self, step: str, role: str) -> int:
         """The number of the next question of a role in a step, in this process."""
         self._asked[step, role] += 1
@@ -161,7 +165,7 @@ def _answer(
     schema: dict,
 ) -> ChatAnswer:
     """The recorded answer to a question, else a new one, paid for and recorded."""
-    settings = getattr(desk.roles, role, None) or Role(model="replayed")
+    settings = desk.roles.of(role) or Role(model="replayed")
     request = ChatRequest(
         step=step,
         role=role,

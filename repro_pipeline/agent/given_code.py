@@ -11,7 +11,6 @@ from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle, code_prefix
 from repro_pipeline.bundle.task import Task
 from repro_pipeline.claims.model import ReportedClaims
-from repro_pipeline.config import Roles
 from repro_pipeline.errors import BundleError, UserError
 from repro_pipeline.experiment.load import SPEC_NAME, experiment_of_command, load_experiments
 from repro_pipeline.experiment.spec import Experiment, ExperimentKind
@@ -25,15 +24,15 @@ class NoImplementer(UserError):
     code = "no_implementer"
 
 
-def code_folder(bundle: Bundle, folder: Path, roles: Roles) -> Path:
+def code_folder(bundle: Bundle, folder: Path) -> Path:
     """The folder of the given code. Raises NoImplementer where there is none."""
     if bundle.has_code:
         return folder / (bundle.task.code.path if bundle.task.code else "code")
-    have = "no coder model is configured" if roles.coder is None else "an agent cannot write it yet"
     raise NoImplementer(
-        f"the bundle holds no code, and {have}.",
+        "the bundle holds no code, and no coder model is configured.",
         where=str(folder),
-        hint="Put the experiment's code into code/ with an experiment.yaml.",
+        hint="Put the experiment's code into code/ with an experiment.yaml, or name a model that "
+        "writes it under `models: {coder: {model: …}}` in repro.yaml.",
     )
 
 

@@ -30,7 +30,7 @@ def implement(
     """
     project = stage.project
     check_sealed(bundle.task, data, stage.bundle_folder)
-    code = code_folder(bundle, stage.bundle_folder, project.config.models)
+    code = code_folder(bundle, stage.bundle_folder)
     made = freeze_code(bundle, code, claims, project.store)
     stage.warn("mode_code", "The given code is run as it is, without an agent: this is unblinded.")
     if made.uncovered:

@@ -56,7 +56,8 @@ class Prompt:
     user: str
 
 
-Values = Mapping[str, str | Block]
+Part = str | Block
+Values = Mapping[str, Part | tuple[Part, ...]]
 
 
 def load_prompt(name: str) -> Prompt:
@@ -79,7 +80,7 @@ def render(prompt: Prompt, values: Values) -> tuple[Message, ...]:
         raise KeyError(f"prompt {prompt.name}: {sorted(places ^ set(values))} do not match")
 
     def filled(text: str) -> str:
-        return _PLACE.sub(lambda place: str(values[place[1]]), text)
+        return _PLACE.sub(lambda place: "\n".join(map(str, _parts(values[place[1]]))), text)
 
     question = Message(role="user", content=filled(prompt.user))
     if not prompt.system:
@@ -89,13 +90,23 @@ def render(prompt: Prompt, values: Values) -> tuple[Message, ...]:
 
 def shortened(values: Values) -> tuple[Values, str] | None:
     """The values with the longest block cut to half, and what was cut; None where all are short."""
-    blocks = {name: value for name, value in values.items() if isinstance(value, Block)}
-    name = max(blocks, key=lambda one: len(blocks[one].text), default=None)
-    if name is None or len(blocks[name].text) < 2000:
+    blocks = [
+        part for value in values.values() for part in _parts(value) if isinstance(part, Block)
+    ]
+    longest = max(blocks, key=lambda block: len(block.text), default=None)
+    if longest is None or len(longest.text) < 2000:
         return None
-    text = blocks[name].text
-    cut = replace(blocks[name], text=cut_middle(text, len(text) // 2))
-    return {**values, name: cut}, f"'{name}' was cut from {len(text)} to {len(cut.text)} characters"
+    cut = replace(longest, text=cut_middle(longest.text, len(longest.text) // 2))
+    smaller = {
+        name: tuple(cut if part is longest else part for part in _parts(value))
+        for name, value in values.items()
+    }
+    before, after = len(longest.text), len(cut.text)
+    return smaller, f"'{longest.name}' was cut from {before} to {after} characters"
+
+
+def _parts(value: Part | tuple[Part, ...]) -> tuple[Part, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def cut_middle(text: str, most: int) -> str:
@@ -108,12 +119,13 @@ def cut_middle(text: str, most: int) -> str:
 
 
 def checked_text(messages: Sequence[Message]) -> str:
-    """All of a prompt that must hold no reported value: without what models and runs wrote."""
-    return "\n".join(
-        _BLOCK.sub(lambda block: block[0] if block["kind"] == "source" else "", message.content)
-        for message in messages
-        if message.role != "assistant"
-    )
+    """What of a prompt comes from paper, references or given code: it must hold no reported value.
+
+    Templates and schemas are the program's own, and what models and runs wrote is theirs: a right
+    reproduction prints the value.
+    """
+    blocks = (block for message in messages for block in _BLOCK.finditer(message.content))
+    return "\n\n".join(block["text"] for block in blocks if block["kind"] == "source")
 
 
 def without_output(text: str) -> tuple[str, tuple[str, ...]]:

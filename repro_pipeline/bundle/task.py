@@ -147,6 +147,8 @@ class Task(Frozen):
     code: TaskCode | None = None
     outputs: tuple[OutputMapping, ...] = ()
     data: tuple[DataFile, ...] = ()
+    packages: tuple[str, ...] = ()
+    """What code that an agent writes can import, beside the packages of `repro.yaml`."""
     seeds: Annotated[tuple[Seed, ...], Field(min_length=1)] | None = None
     budget: Budget = Budget()
     exclude: tuple[str, ...] = ()

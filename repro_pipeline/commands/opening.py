@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from repro_pipeline.project import Project
 
 
-def project_here(runner: str | None = None) -> Project:
-    """The project of this folder or of `REPRO_PROJECT`.
+def project_here(**how: Any) -> Project:
+    """The project of this folder or of `REPRO_PROJECT`; `how` as of `open_project`.
 
     Raises UserError: there is none, or its configuration is wrong.
     """
     from resources.opening import locate_project, open_project
 
     start = os.environ.get("REPRO_PROJECT") or Path.cwd()
-    return open_project(locate_project(Path(start)), runner=runner)
+    return open_project(locate_project(Path(start)), **how)
 
 
 def papers_of(project: Project) -> list[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import FAULT, MENDABLE
@@ -29,14 +30,34 @@ def add_to(commands) -> None:
         action="store_true",
         help="run the code WITHOUT a sandbox; it is recorded, and shown in the report",
     )
+    one.add_argument(
+        "--agent",
+        action="store_true",
+        help="let models write the code, even where there is some (which they start from)",
+    )
+    session = one.add_mutually_exclusive_group()
+    session.add_argument(
+        "--record", metavar="FILE", type=Path, help="keep the models' answers in a session file"
+    )
+    session.add_argument(
+        "--replay",
+        metavar="FILE",
+        type=Path,
+        help="let a recorded session answer in place of models; implies --agent",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Materialise the stages of papers, show the progress, sum up."""
     from repro_pipeline.bundle.folder import open_bundle, paper_id_of
 
-    runner = "unsafe_local" if options.unsafe_local else None
-    project = opening.project_here(runner)
+    how = {
+        "runner": "unsafe_local" if options.unsafe_local else None,
+        "agent": options.agent,
+        "record": _absolute(options.record),
+        "replay": _absolute(options.replay),
+    }
+    project = opening.project_here(**how)
     papers = opening.papers_of(project) if options.all else options.papers
     if not papers:
         raise UserError(
@@ -54,11 +75,11 @@ def run(options: argparse.Namespace) -> int:
             print(f"error: {error}", file=sys.stderr)
             codes.append(MENDABLE)
             continue
-        codes.append(_run_one(project, paper, options.stage, runner))
+        codes.append(_run_one(project, paper, options.stage, how))
     return FAULT if FAULT in codes else max(codes)
 
 
-def _run_one(project: Project, paper: str, stage: str | None, runner: str | None) -> int:
+def _run_one(project: Project, paper: str, stage: str | None, how: Mapping[str, Any]) -> int:
     """Launch one paper in this process, with the ledger's news on the terminal."""
     import dagster as dg
 
@@ -71,7 +92,7 @@ def _run_one(project: Project, paper: str, stage: str | None, runner: str | None
     instance = opening.instance_of(project)
     register_papers(instance, project)
     observe_if_changed(instance, project)
-    resource = ProjectResource(root=str(project.root), runner=runner)
+    resource = ProjectResource(root=str(project.root), **how)
     job = build_definitions(project.root, {"project": resource}).resolve_job_def("reproduce_paper")
     try:
         with _alone(project, paper), Progress(project, paper):
@@ -111,6 +132,10 @@ def _alone(project: Project, paper: str) -> Iterator[None]:
             print(f"Another launch is at work on {paper}; waiting for its end.", file=sys.stderr)
             held.enter_context(project.locked(launch))
         yield
+
+
+def _absolute(path: Path | None) -> str | None:
+    return str(path.absolute()) if path else None
 
 
 def _innermost(error):

@@ -111,7 +111,7 @@ def run_planned(stage: Stage, planned: Sequence[PlannedRun], setting: Setting) -
         affordable,
         lab,
         stage=stage.name,
-        deadline=time.monotonic() + budget.wall_clock - _spent(stage)
+        deadline=time.monotonic() + budget.wall_clock - spent_before(stage)
         if budget.wall_clock
         else None,
     )
@@ -119,7 +119,7 @@ def run_planned(stage: Stage, planned: Sequence[PlannedRun], setting: Setting) -
     return summed_up(RunSet(runs=runs, planned=len(planned)))
 
 
-def _spent(stage: Stage) -> float:
+def spent_before(stage: Stage) -> float:
     """Seconds that the launch's earlier stages took."""
     rows = [latest(stage.project, stage.paper, name) for name in STAGES]
     return sum(row.seconds for row in rows if row and row.launch == stage.launch)

@@ -180,12 +180,11 @@ def test_another_question_is_asked(make_desk):
     assert ask_it(make_desk(model), paper="Another paper.").number == 4
 
 
-def test_the_guard_sees_sources_and_templates_but_no_run_output(make_desk):
+def test_the_guard_sees_sources_but_no_run_output(make_desk):
     seen = []
     desk = make_desk(ScriptedModel([GOOD]), guard=seen.append)
-    ask_it(desk, paper="accuracy ▇", log="accuracy 93.21")
-    assert "accuracy ▇" in seen[0] and "Judge this." in seen[0]
-    assert "93.21" not in seen[0]
+    ask_it(desk, paper="accuracy [masked]", log="accuracy 93.21")
+    assert seen == ["accuracy [masked]"]
 
 
 def test_a_prompt_that_the_guard_refuses_is_not_sent(make_desk):

@@ -7,7 +7,7 @@ import pytest
 from repro_pipeline.agent.given_code import NoImplementer, code_folder, freeze_code
 from repro_pipeline.bundle.folder import open_bundle
 from repro_pipeline.claims.model import Claim, ReportedClaims
-from repro_pipeline.config import Role, Roles
+from repro_pipeline.config import Roles
 from repro_pipeline.errors import BundleError, FileFormatError
 from repro_pipeline.paper.address import StatedValue
 from resources.artifact_store import FsspecArtifactStore
@@ -65,7 +65,7 @@ def write(folder, *, task=TASK, spec=SPEC):
 
 def freeze(folder, store):
     bundle = open_bundle(folder)
-    code = code_folder(bundle, folder, Roles())
+    code = code_folder(bundle, folder)
     return freeze_code(bundle, code, claims_of(bundle.task), store)
 
 
@@ -231,24 +231,18 @@ def test_a_command_whose_output_is_not_mapped_is_refused(tmp_path, store):
 # --- no code ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("roles", "why"),
-    [
-        (Roles(), "no coder model is configured"),
-        (Roles(coder=Role(model="some/model")), "an agent cannot write it yet"),
-    ],
-)
-def test_without_code_it_is_said_why_nothing_can_be_run(tmp_path, roles, why):
+def test_without_code_it_is_said_what_would_write_it(tmp_path):
     folder = write(tmp_path / "x")
     for path in (folder / "code").iterdir():
         path.unlink()
     (folder / "code").rmdir()
     with pytest.raises(NoImplementer) as error:
-        code_folder(open_bundle(folder), folder, roles)
-    assert f"the bundle holds no code, and {why}." in str(error.value)
+        code_folder(open_bundle(folder), folder)
+    assert "holds no code, and no coder model is configured." in str(error.value)
+    assert "models: {coder: {model: …}}" in str(error.value)
 
 
 def test_the_code_may_stand_elsewhere_in_the_bundle(tmp_path):
     folder = write(tmp_path / "x", task=TASK + "code: {path: src}\n")
     (folder / "code").rename(folder / "src")
-    assert code_folder(open_bundle(folder), folder, Roles()) == folder / "src"
+    assert code_folder(open_bundle(folder), folder) == folder / "src"

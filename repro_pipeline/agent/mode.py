@@ -1,0 +1,34 @@
+"""Whether a paper's code is run as given, or an agent writes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from repro_pipeline.agent.given_code import code_folder
+from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.project import Project
+from repro_pipeline.stages import Stage
+
+
+def mode_of(project: Project, bundle: Bundle) -> Literal["code", "agent"]:
+    """`agent` where it is asked for, or where there is no code and a coder is configured."""
+    writes = not bundle.has_code and project.config.models.coder is not None
+    return "agent" if project.agent or writes else "code"
+
+
+def code_of(stage: Stage, bundle: Bundle) -> Path | None:
+    """The folder of the given code; None where an agent begins from nothing.
+
+    Raises NoImplementer where there is neither code nor an agent.
+    """
+    if not bundle.has_code and mode_of(stage.project, bundle) == "agent":
+        return None
+    return code_folder(bundle, stage.bundle_folder)
+
+
+def packages_for_agent(stage: Stage, bundle: Bundle) -> list[str]:
+    """What is installed beside what given code names: an agent's packages in its mode, else none."""
+    if mode_of(stage.project, bundle) == "code":
+        return []
+    return list(dict.fromkeys((*stage.project.config.agent.packages, *bundle.task.packages)))
