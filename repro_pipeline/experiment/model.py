@@ -37,6 +37,8 @@ class Attempt(Frozen):
     """The run's whole output in the artifact store."""
     outputs: dict[str, Sha256] = {}
     """The files that the run left, by their path in its output folder, in the artifact store."""
+    record: Sha256 | None = None
+    """What the code did, as the hook in the run wrote it down, in the artifact store."""
     runner: str | None = None
     """What ran it: `unsafe_local` is no sandbox."""
     limits: dict[str, str] = {}

@@ -1,21 +1,42 @@
-"""Gather the evidence that integrity rests on: repetitions of runs, and readings of the code."""
+"""Gather the evidence that integrity rests on: repetitions of runs, changed runs, readings of the code."""
 
 from __future__ import annotations
 
+import random
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.experiment.campaign import Setting, plan, run_planned, small_setting
+from repro_pipeline.experiment.changed import (
+    Changed,
+    changed_runs,
+    config_variants,
+    fit_variants,
+    mutants,
+    spoilt_variants,
+)
 from repro_pipeline.experiment.model import Run, RunSet
-from repro_pipeline.experiment.spec import Purpose
+from repro_pipeline.experiment.readings import Readings, read_all
+from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose
+from repro_pipeline.forensics.spoil import single_settings
 from repro_pipeline.scoring.literals import literal_scan
-from repro_pipeline.scoring.model import IntegrityEvidence, Probe
+from repro_pipeline.scoring.model import Finding, IntegrityEvidence, Probe
 from repro_pipeline.scoring.probes import response_probe
+from repro_pipeline.scoring.words import duration
 from repro_pipeline.stages import Ended, Stage
+from repro_pipeline.submission.model import Submission
 
 _TEXT_LIMIT = 1 << 20
+_LONG = 120.0
+"""Seconds of a run beyond which it is not changed and run again without being asked."""
+_REPEATED = 3
+"""So many claimed seeds of an experiment are run again."""
+_PASSED_OVER = 8
+"""So many seeds between the claimed ones are run too."""
+_SINGLE = 3
+_SUPPLY = {ExperimentKind.BASELINE, ExperimentKind.COMPARISON, ExperimentKind.ABLATION}
 
 
 def gather_integrity(
@@ -24,26 +45,164 @@ def gather_integrity(
     claims: ReportedClaims,
     baseline: RunSet,
     varied: Sequence[RunSet],
+    said: Submission | None = None,
 ) -> IntegrityEvidence | Ended:
-    """Repeat a run, change what values must depend on, and look for reported values in the code.
+    """Repeat a run, change what values must depend on, and read code, records and claims.
 
     Only runs that count are repeated: a failing one would fail again, at its full cost. `varied`
     are the runs of ablations and sensitivity experiments, which tell about their baselines as well.
+    `said` is what a foreign submission claims of its own runs.
     """
     first = {run.experiment: run for run in reversed(baseline.runs) if run.values}
+    bases = dict(first)
+    for runs in varied:
+        for run in reversed(runs.runs):
+            if run.values and run.kind in _SUPPLY:
+                bases[run.experiment] = run
     main = [run for run in first.values() if claims.main in run.values][:1]
     parity = _again(stage, setting, main, Purpose.PARITY)
     small = _again(stage, small_setting(setting), list(first.values()), Purpose.PROBE)
+    texts = _texts(stage, setting)
+    with tempfile.TemporaryDirectory(dir=_scratch(stage)) as folder:
+        changed = _changed(stage, setting, claims, bases, texts, said, Path(folder))
+    repeatable = _repeatable(main, _runs(parity))
+    readings = Readings(
+        stage=stage,
+        setting=setting,
+        claims=claims,
+        runs=tuple(run for runs in (baseline, *varied) for run in runs.runs if run.values),
+        texts=texts,
+        changed=changed.changes,
+        again=changed.again,
+        passed_over=changed.passed_over,
+        said=said,
+        repeatable=repeatable,
+    )
     evidence = IntegrityEvidence(
         parity=_runs(parity),
         probes=(
-            literal_scan(_texts(stage, setting), claims.claims),
+            literal_scan(texts, claims.claims),
             *_sample_probes(_runs(small), first),
             *_variation_probes(setting, varied, baseline),
+            *_response_probes(changed.changes),
         ),
+        found=(*changed.left_out, *read_all(readings)),
     )
     bad = [ended for ended in (parity, small) if isinstance(ended, Ended)]
     return Ended(evidence, bad[0].status, bad[0].reason) if bad else evidence
+
+
+def _scratch(stage: Stage) -> Path:
+    folder = stage.project.state / "scratch"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+class _Made:
+    """What changed runs gave."""
+
+    def __init__(self) -> None:
+        self.changes: list[Changed] = []
+        self.again: dict[tuple[str, int], Run] = {}
+        self.passed_over: list[Run] = []
+        self.left_out: list[Finding] = []
+
+
+def _changed(
+    stage: Stage,
+    setting: Setting,
+    claims: ReportedClaims,
+    bases: Mapping[str, Run],
+    texts: Mapping[str, str],
+    said: Submission | None,
+    folder: Path,
+) -> _Made:
+    """Every changed run, in one shuffled batch; a second one for settings that were refused."""
+    made = _Made()
+    short = {name: run for name, run in bases.items() if run.counted.seconds <= _LONG}
+    if len(short) < len(bases):
+        longest = max(run.counted.seconds for run in bases.values())
+        made.left_out.append(
+            Finding(
+                kind="probes_left_out",
+                evidence=f"Runs that take {duration(longest)} were not run again with changed inputs.",
+                severity="unverified",
+            )
+        )
+    experiments = {e.id: e for e in setting.implementation.experiments if e.id in short}
+    changes = [
+        *config_variants(setting, experiments, short),
+        *spoilt_variants(stage, setting, experiments, short, folder),
+        *fit_variants(stage, setting, experiments, short),
+        *mutants(stage, setting, experiments, short, texts, claims.claims, folder),
+    ]
+    claimed = _claimed_runs(setting, said)
+    over = _passed_over(setting, said)
+    order = [*(c.planned for c in changes), *claimed, *over]
+    random.Random(stage.project.secret).shuffle(order)
+    runs = _by_key(run_planned(stage, order, setting)) if order else {}
+    made.changes = changed_runs(changes, runs)
+    refused = {
+        c.experiment
+        for c in made.changes
+        if c.way == "config" and c.run is not None and not c.run.values
+    }
+    answered = {c.experiment for c in made.changes if c.way == "config" and c.run and c.run.values}
+    singles = [
+        one
+        for name in refused - answered
+        for one in config_variants(
+            setting,
+            {name: experiments[name]},
+            short,
+            lambda config: single_settings(config, _SINGLE),
+        )
+    ]
+    if singles:
+        runs |= _by_key(run_planned(stage, [c.planned for c in singles], setting))
+        made.changes += changed_runs(singles, runs)
+    for planned in claimed:
+        run = runs.get(planned.identity.run_key)
+        if run is not None:
+            made.again[run.experiment, planned.identity.seed] = run
+    made.passed_over = [runs[p.identity.run_key] for p in over if p.identity.run_key in runs]
+    return made
+
+
+def _by_key(made: RunSet | Ended) -> dict[str, Run]:
+    return {run.run_key: run for run in _runs(made)}
+
+
+def _claimed_runs(setting: Setting, said: Submission | None) -> list:
+    """Some of the claimed runs, to be run again with their seeds."""
+    return [
+        planned
+        for experiment in setting.implementation.experiments
+        for planned in plan(
+            setting, [experiment], _claimed_seeds(experiment, said)[:_REPEATED], Purpose.PROBE
+        )
+    ]
+
+
+def _passed_over(setting: Setting, said: Submission | None) -> list:
+    """Runs with seeds below the largest claimed one that are not among the claimed."""
+    planned = []
+    for experiment in setting.implementation.experiments:
+        claimed = _claimed_seeds(experiment, said)
+        if len(claimed) < 2:
+            continue
+        free = [seed for seed in range(min(max(claimed), 1000)) if seed not in claimed]
+        planned += plan(setting, [experiment], free[:_PASSED_OVER], Purpose.PROBE)
+    return planned
+
+
+def _claimed_seeds(experiment: Experiment, said: Submission | None) -> list[int]:
+    runs = said.runs if said else ()
+    return [
+        run.seed
+        for run in runs
+        if run.experiment == experiment.id and run.values and run.seed < 2**32
+    ]
 
 
 def _again(stage: Stage, setting: Setting, runs: Sequence[Run], purpose: Purpose) -> RunSet | Ended:
@@ -60,6 +219,12 @@ def _again(stage: Stage, setting: Setting, runs: Sequence[Run], purpose: Purpose
 
 def _runs(made: RunSet | Ended) -> tuple[Run, ...]:
     return (made.value if isinstance(made, Ended) else made).runs
+
+
+def _repeatable(main: Sequence[Run], parity: Sequence[Run]) -> bool | None:
+    """Whether the repetition gave the same bits; None where there is none."""
+    pairs = [(run, again) for run in main for again in parity if again.values]
+    return all(run.values == again.values for run, again in pairs) if pairs else None
 
 
 def _sample_probes(small: Sequence[Run], first: Mapping[str, Run]) -> Iterator[Probe]:
@@ -86,6 +251,22 @@ def _variation_probes(
         seen.add(experiment.id)
         change = f"The changed {', '.join(experiment.change)} in {experiment.id}"
         yield response_probe("config_sensitivity", change, before.values, run.values)
+
+
+_PROBES = {
+    "config": "config_sensitivity",
+    "noise": "data_noise",
+    "labels": "label_permutation",
+    "fit_labels": "fit_labels",
+}
+
+
+def _response_probes(changes: Sequence[Changed]) -> Iterator[Probe]:
+    for change in changes:
+        if change.way in _PROBES and change.run is not None:
+            yield response_probe(
+                _PROBES[change.way], change.said, change.base.values, change.run.values or None
+            )
 
 
 def _texts(stage: Stage, setting: Setting) -> dict[str, str]:

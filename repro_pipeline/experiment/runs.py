@@ -24,6 +24,7 @@ from repro_pipeline.experiment.sealed import (
     recompute,
 )
 from repro_pipeline.experiment.spec import Experiment, Purpose, RunIdentity, ValueSource
+from repro_pipeline.forensics.record import FOLDER, HOOK, collect, prepare, variables
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import AttemptFinished, AttemptStarted, RunsPlanned
 from repro_pipeline.ledger.failure import reason_from
@@ -51,6 +52,10 @@ class PlannedRun:
 
     experiment: Experiment
     identity: RunIdentity
+    data: Mapping[str, Mount] | None = None
+    """Other input files than the paper's, by name: a probe's."""
+    mode: str = ""
+    """What the hook in the run is to do beside writing it down: a probe's."""
 
 
 @dataclass(frozen=True)
@@ -254,8 +259,9 @@ def _run_in(place: Path, run: PlannedRun, lab: Laboratory, until: _Until) -> dic
     out.mkdir()
     config = place / "config.json"
     config.touch()
+    inputs = lab.data if run.data is None else run.data
     policy = SandboxPolicy(
-        mounts=(*lab.mounts, *lab.data.values(), Mount(source=config, target=_CONFIG)),
+        mounts=(*lab.mounts, *inputs.values(), HOOK, Mount(source=config, target=_CONFIG)),
         limits=lab.limits.model_copy(
             update={"wall_clock": min(lab.limits.wall_clock, run.experiment.timeout)}
         ),
@@ -265,8 +271,10 @@ def _run_in(place: Path, run: PlannedRun, lab: Laboratory, until: _Until) -> dic
         return lab.runner.inside(path, policy, workdir=workdir, out=out)
 
     programs = f"{Path(inside(lab.python)).parent}:{default_environment('', '')['PATH']}"
-    policy = policy.model_copy(update={"environment": {"PATH": programs}})
-    data = {name: inside(mount.source) for name, mount in lab.data.items()}
+    prepare(workdir, run.mode)
+    recorded = variables(inside(HOOK.source), inside(workdir / FOLDER))
+    policy = policy.model_copy(update={"environment": {"PATH": programs, **recorded}})
+    data = {name: inside(mount.source) for name, mount in inputs.items()}
     settings = run.identity.config | ({"data": data} if data else {})
     config.write_text(json.dumps(settings, sort_keys=True), encoding="utf-8")
     command = fill_command(
@@ -282,7 +290,12 @@ def _run_in(place: Path, run: PlannedRun, lab: Laboratory, until: _Until) -> dic
     )
     started_ns = _file_clock(out)
     outcome = lab.runner.run(command, policy, workdir=workdir, out=out, log=log)
-    return {**_measured(outcome), **_judged(run, outcome, out, log, started_ns, lab)}
+    record = collect(workdir)
+    return {
+        **_measured(outcome),
+        "record": lab.store.put(record) if record else None,
+        **_judged(run, outcome, out, log, started_ns, lab),
+    }
 
 
 def fill_command(

@@ -26,7 +26,14 @@ from repro_pipeline.scoring.model import (
 from repro_pipeline.scoring.observations import Observation
 from repro_pipeline.scoring.words import counted
 
-_RESPONSE = ("config_sensitivity", "data_removal")
+_RESPONSE = (
+    "config_sensitivity",
+    "data_removal",
+    "data_noise",
+    "label_permutation",
+    "fit_labels",
+)
+_IGNORED = {"config_sensitivity": "config_ignored", "fit_labels": "fit_ignored"}
 _SEVERAL = 3
 """So many different values are no coincidence."""
 _TOO_CLOSE = 1e-4
@@ -63,6 +70,7 @@ def findings(
         *_untested(case),
         *_better(case),
         *_no_sandbox(evidence),
+        *evidence.integrity.found,
         *self_report.findings(evidence.runs),
         *accounting.findings(evidence, observed, attempts),
     ]
@@ -163,7 +171,7 @@ def _unmoved(case: _Case) -> Iterator[Finding]:
         known = {claim for scan in case.probes("literal_scan") for claim in scan.claims}
         grave = case.evidence.mode == "agent" and (known or case.exact)
         yield Finding(
-            kind="config_ignored" if probe.id == "config_sensitivity" else "data_ignored",
+            kind=_IGNORED.get(probe.id, "data_ignored"),
             evidence=probe.sentence,
             severity="suspect" if grave else "unverified",
         )

@@ -25,12 +25,24 @@ class Probe(Frozen):
     claims: tuple[str, ...] = ()
 
 
+class Finding(Frozen):
+    """One thing that speaks against believing a value, or is worth a look."""
+
+    kind: str
+    evidence: str
+    severity: Literal["info", "unverified", "suspect", "violation"]
+    claims: tuple[str, ...] = ()
+
+
 class IntegrityEvidence(Frozen):
     """What costs runs or model calls, gathered once and kept: the rubric only judges it."""
 
     parity: tuple[Run, ...] = ()
     """Repetitions of evaluation runs with the same seed, purpose `parity`."""
     probes: tuple[Probe, ...] = ()
+    found: tuple[Finding, ...] = ()
+    """What the readings of code, records, responses and claims found: direct evidence, which no
+    threshold of a rubric changes."""
     alignment: Alignment | None = None
     """A judge's answers on paper and code; None where no judge was asked."""
 
@@ -169,15 +181,6 @@ class IntegrityStatus(StrEnum):
     UNVERIFIED = "unverified"
     SUSPECT = "suspect"
     VIOLATION = "violation"
-
-
-class Finding(Frozen):
-    """One thing that integrity or anomaly rules noticed."""
-
-    kind: str
-    evidence: str
-    severity: Literal["info", "unverified", "suspect", "violation"]
-    claims: tuple[str, ...] = ()
 
 
 class Measure(Frozen):

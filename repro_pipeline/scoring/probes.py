@@ -13,28 +13,34 @@ from repro_pipeline.experiment.statistics import prediction_interval
 from repro_pipeline.scoring.model import Probe
 from repro_pipeline.scoring.words import counted
 
+ResponseProbe = Literal[
+    "config_sensitivity", "data_removal", "data_noise", "label_permutation", "fit_labels"
+]
+
+_LEAST_MOVE = 1e-6
+"""A smaller relative change is no answer: sums are sometimes made in another order."""
 _FRESH_ALARM = 0.001
 """The chance that fresh seeds of an honest submission look foreign, over all its claims."""
 
 
 def response_probe(
-    name: Literal["config_sensitivity", "data_removal"],
+    name: ResponseProbe,
     change: str,
     before: Mapping[str, float],
     after: Mapping[str, float] | None,
 ) -> Probe:
-    """Whether values (per claim, same seed) changed in any bit after `change`, a sentence's subject.
+    """Whether values (per claim, same seed) changed after `change`, a sentence's subject.
 
     `after` is None where the changed run failed. A run that fails without its data responds to it;
-    one that fails under another configuration shows nothing. The probe's claims are those that
+    one that fails under another configuration, or with other data, shows nothing. The probe's claims are those that
     responded. Evidence: `compared`, `identical`, `failed`.
     """
     failed = after is None
-    if failed and name == "config_sensitivity":
+    if failed and name != "data_removal":
         sentence = f"{change}: the run failed, which shows nothing."
         return Probe(id=name, applies=False, sentence=sentence, evidence={"failed": True})
     compared = list(before) if failed else [claim for claim in before if claim in after]
-    identical = [] if failed else [claim for claim in compared if before[claim] == after[claim]]
+    identical = [] if failed else [c for c in compared if not _moved(before[c], after[c])]
     says = (
         "the run failed"
         if failed
@@ -47,6 +53,10 @@ def response_probe(
         evidence={"compared": len(compared), "identical": len(identical), "failed": failed},
         claims=tuple(claim for claim in compared if claim not in identical),
     )
+
+
+def _moved(before: float, after: float) -> bool:
+    return abs(before - after) > _LEAST_MOVE * max(abs(before), abs(after))
 
 
 def fresh_seed_probe(evaluated: Mapping[str, Sequence[float]], fresh: Mapping[str, float]) -> Probe:

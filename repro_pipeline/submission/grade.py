@@ -222,5 +222,10 @@ def _integrity(
 ) -> IntegrityEvidence | Ended:
     baseline, *varied = sets
     return gather_integrity(
-        stage, setting, given.claims, baseline or RunSet(), [runs for runs in varied if runs]
+        stage,
+        setting,
+        given.claims,
+        baseline or RunSet(),
+        [runs for runs in varied if runs],
+        said,
     )

@@ -1,0 +1,268 @@
+"""All readings of one submission or of given code: what code, records, responses and claims say."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from repro_pipeline.claims.model import Claim, ReportedClaims
+from repro_pipeline.experiment.campaign import Setting, laboratory
+from repro_pipeline.experiment.changed import Changed
+from repro_pipeline.experiment.model import Run
+from repro_pipeline.forensics import claimed, conduct, deeds, leakage, logs, sources
+from repro_pipeline.forensics.graph import Graph, build
+from repro_pipeline.forensics.mutate import FACTORS
+from repro_pipeline.forensics.record import Record, parse
+from repro_pipeline.forensics.response import Followed, Response, data_findings, followed
+from repro_pipeline.forensics.spoil import class_shares
+from repro_pipeline.sandbox.policy import OUT, WORK
+from repro_pipeline.scoring.literals import telling_digits
+from repro_pipeline.scoring.model import Finding
+from repro_pipeline.stages import Stage
+from repro_pipeline.submission.model import Submission
+
+_WRITTEN_DOWN = {
+    "constant_metric",
+    "constant_formula",
+    "follows_constant",
+    "hidden_value",
+    "looked_up_by_seed",
+}
+"""Kinds that rest on reported values in the code: in mode `code`, authors may write theirs down."""
+_RECORDS = 4
+_BINARY_LIMIT = 32 << 20
+
+
+@dataclass(frozen=True)
+class Readings:
+    """What is read."""
+
+    stage: Stage
+    setting: Setting
+    claims: ReportedClaims
+    runs: tuple[Run, ...]
+    """The evaluation runs that gave values."""
+    texts: Mapping[str, str]
+    changed: Sequence[Changed]
+    again: Mapping[tuple[str, int], Run]
+    """Claimed runs, run again."""
+    passed_over: Sequence[Run]
+    said: Submission | None
+    repeatable: bool | None
+
+
+def read_all(given: Readings) -> tuple[Finding, ...]:
+    """Every finding of every reading, once."""
+    graph = build(given.texts)
+    static = [
+        *sources.findings(graph, given.claims.claims),
+        *conduct.findings(graph),
+        *leakage.findings(graph),
+    ]
+    found = [
+        *static,
+        *_followed(given, graph, {one.kind for one in static}, static),
+        *_responses(given),
+        *_deeds(given),
+        *_binaries(given),
+        *_claims_of(given),
+    ]
+    if given.said is None:
+        found = [_as_information(one) for one in found]
+    unique = {(one.kind, one.severity, one.claims): one for one in reversed(found)}
+    return tuple(reversed(unique.values()))
+
+
+def _as_information(finding: Finding) -> Finding:
+    if finding.kind in _WRITTEN_DOWN and finding.severity != "info":
+        return finding.model_copy(update={"severity": "info"})
+    return finding
+
+
+def _by_id(given: Readings) -> dict[str, Claim]:
+    return {claim.id: claim for claim in given.claims.claims}
+
+
+def _followed(
+    given: Readings, graph: Graph, kinds: set[str], static: Sequence[Finding]
+) -> Iterator[Finding]:
+    direct, _ = sources.path_kinds(graph)
+    lines = {f"{c.file}:{c.line}" for n, c in graph.constants.items() if n in direct}
+    names = {node[-1] for node in direct if node[0] in {"key", "attr"}}
+    by_experiment: dict[str, dict[float, Changed]] = defaultdict(dict)
+    for change in given.changed:
+        if change.way == "mutant":
+            by_experiment[change.experiment][change.factor] = change
+    for mutants in by_experiment.values():
+        if set(mutants) != set(FACTORS):
+            continue
+        first = mutants[FACTORS[0]]
+        after = [mutants[f].run.values or None if mutants[f].run else None for f in FACTORS]
+        for one in followed(_by_id(given), first.places or {}, first.base.values, after):
+            yield _follows(one, lines, names, "hidden_code" in kinds, _targeted(static, one.claim))
+
+
+def _targeted(static: Sequence[Finding], claim: str) -> bool:
+    return any(
+        one.kind in {"chosen_by_target", "clipped_to_target"} and claim in one.claims
+        for one in static
+    )
+
+
+def _follows(
+    one: Followed, lines: set[str], names: set[str], hidden: bool, targeted: bool
+) -> Finding:
+    passes = any(
+        place.split(" ")[0] in lines
+        or (place.startswith("config") and place.split(" ")[0].rsplit(".", 1)[-1] in names)
+        for place in one.places
+    )
+    if one.how == "linear":
+        severity = "violation" if passes else "suspect" if hidden else "unverified"
+        moves = "in exact proportion"
+    else:
+        severity = "suspect" if targeted else "unverified"
+        moves = "to wherever they are moved"
+    return Finding(
+        kind="follows_constant",
+        evidence=f"{one.claim} follows, {moves}, constants that are its reported value: "
+        f"{'; '.join(one.places[:3])}.",
+        severity=severity,
+        claims=(one.claim,),
+    )
+
+
+def _responses(given: Readings) -> Iterator[Finding]:
+    changes = [c for c in given.changed if c.way in {"labels", "train_labels", "noise"} and c.run]
+    if not changes:
+        return
+    mounts = laboratory(given.stage, given.setting).data
+    shares = next(filter(None, (class_shares(m.source) for m in mounts.values())), [])
+    responses = [
+        Response(
+            way=c.way,
+            change=c.said,
+            experiment=c.experiment,
+            before=c.base.values,
+            after=c.run.values or None,
+            certain=c.certain,
+        )
+        for c in changes
+    ]
+    yield from data_findings(responses, _by_id(given), shares)
+
+
+def _records(given: Readings) -> list[Record]:
+    store, seen = given.stage.project.store, {}
+    for run in given.runs:
+        if run.counted.record is not None and sum(e == run.experiment for e, _ in seen) < _RECORDS:
+            seen[run.experiment, run.seed] = parse(store.get(run.counted.record))
+    return list(seen.values())
+
+
+def _deeds(given: Readings) -> Iterator[Finding]:
+    if given.stage.project.runner.name == "unsafe_local":
+        return  # its places are those of the host, and differ from run to run
+    if not given.runs:
+        return
+    data = {name: str(m.target) for name, m in laboratory(given.stage, given.setting).data.items()}
+    split = any(
+        re.search(r"test", text) for path, text in given.texts.items() if path.endswith(".py")
+    )
+    yield from deeds.findings(_records(given), data, work=str(WORK), out=str(OUT), split=split)
+
+
+def _binaries(given: Readings) -> Iterator[Finding]:
+    """Reported values in files that are no text: archives of arrays, pickles, models."""
+    claims = [c for c in given.claims.claims if c.value and telling_digits(c) >= 2]
+    with tempfile.TemporaryDirectory() as scratch:
+        tree = Path(scratch, "tree")
+        given.stage.project.store.get_tree(given.setting.implementation.code_tree, tree)
+        for path in sorted(tree.rglob("*")):
+            name = path.relative_to(tree).as_posix()
+            if name in given.texts or not path.is_file() or path.is_symlink():
+                continue
+            if path.stat().st_size > _BINARY_LIMIT:
+                continue
+            content = b"".join(_unpacked(path))
+            hit = [claim for claim in claims if _holds(content, claim.value)]
+            if hit:
+                yield Finding(
+                    kind="hidden_value",
+                    evidence=f"{name} holds reported values.",
+                    severity="suspect" if len({c.value for c in hit}) > 1 else "unverified",
+                    claims=tuple(claim.id for claim in hit),
+                )
+
+
+def _unpacked(path: Path) -> Iterator[bytes]:
+    content = path.read_bytes()
+    yield content
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                for one in archive.infolist()[:100]:
+                    if one.file_size <= _BINARY_LIMIT:
+                        yield archive.read(one)
+        elif content[:2] == b"\x1f\x8b":
+            with gzip.open(path) as stream:
+                yield stream.read(_BINARY_LIMIT)
+        elif content[:1] == b"\x78":
+            yield zlib.decompressobj().decompress(content, _BINARY_LIMIT)
+    except (OSError, ValueError, zlib.error, zipfile.BadZipFile, RuntimeError, EOFError):
+        return
+
+
+def _holds(content: bytes, value: float) -> bool:
+    numbers = {value, value / 100}
+    return any(
+        struct.pack(order, number) in content for number in numbers for order in ("<d", ">d")
+    )
+
+
+def _claims_of(given: Readings) -> Iterator[Finding]:
+    said = given.said
+    if said is None:
+        return
+    store = given.stage.project.store
+    again = {place: run.values or None for place, run in given.again.items()}
+    fresh: dict[str, list] = defaultdict(list)
+    for run in (*given.runs, *given.passed_over):
+        if run.values:
+            fresh[run.experiment].append(run.values)
+    yield from claimed.findings(
+        said,
+        given.claims.claims,
+        again,
+        fresh,
+        repeatable=given.repeatable,
+        experiments=[e.id for e in given.setting.implementation.experiments],
+    )
+    printed = {
+        place: _printed(store, run)
+        for place, run in given.again.items()
+        if run.counted.log and run.values
+    }
+    code = "\n".join(
+        text for path, text in given.texts.items() if not path.endswith((".md", ".rst"))
+    )
+    yield from logs.findings(said.runs, printed, code, repeatable=given.repeatable)
+
+
+def _printed(store, run: Run) -> str:
+    """What a run printed, and the texts that it left."""
+    parts = [store.get(run.counted.log)]
+    parts += [
+        store.get(digest)
+        for name, digest in run.counted.outputs.items()
+        if name.endswith((".log", ".txt", "/log"))
+    ]
+    return "\n".join(part.decode("utf-8", errors="replace") for part in parts)

@@ -1,0 +1,285 @@
+"""What the code does to its surroundings: looks for the grader, replaces a library, hides what it runs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from repro_pipeline.forensics.graph import Graph, Node
+from repro_pipeline.scoring.model import Finding
+
+_OURS = re.compile(r"RUN_RECORD|sitecustomize|repro_pipeline|/opt/record|(^|/)\.record\b|REPRO_")
+_ANSWERS = re.compile(
+    r"(^|[/\\])(task\.ya?ml|rubric\.ya?ml|attempts\.jsonl|paper\.(tex|md|pdf|xml|tei\.xml))$"
+    r"|(^|[/\\])runs[/\\]|sealed[_-]?labels?"
+)
+_HOST = {
+    "gethostname",
+    "node",
+    "uname",
+    "getlogin",
+    "getuser",
+    "getuid",
+    "geteuid",
+    "getnode",
+    "getppid",
+    "gettrace",
+    "getprofile",
+}
+_CLOCK = {"now", "today", "utcnow", "localtime", "gmtime", "strftime"}
+_PLACES = re.compile(r"^/(proc|\.dockerenv|sys|work|out|sandbox|etc|opt|config\.json|run)\b")
+_USUAL = re.compile(
+    r"^(CUDA|OMP|MKL|OPENBLAS|NUMEXPR|SLURM|LOCAL_RANK|RANK|WORLD_SIZE|MASTER|NCCL|TF_|TORCH|HF_|XDG_"
+    r"|MPL|PYTHONHASHSEED|HOME|TMPDIR|TMP|TEMP|PATH|DATA|CACHE|DEBUG|VERBOSE|LOG|JAX|XLA|N_JOBS"
+    r"|NUM_|TQDM|DEVICE|COLUMNS|LANG|LC_)"
+)
+_MEASURES = re.compile(
+    r"(accuracy|score|error|loss|auc|f1|precision|recall|mean|average|std|dump|dumps|write|predict"
+    r"|fit|print|open|perf_counter|monotonic|time|sleep|random|default_rng|seed|norm|sqrt|median)$"
+)
+_ALLOWED_PATCHES = {
+    "float",
+    "int",
+    "bool",
+    "object",
+    "str",
+    "filterwarnings",
+    "warn",
+    "showwarning",
+}
+
+
+def findings(graph: Graph) -> Iterator[Finding]:
+    """Readings of the code's conduct, gravest where nothing honest needs it."""
+    for file, tree in graph.trees.items():
+        yield from _names_of_ours(file, tree)
+        yield from _answers(file, tree)
+        yield from _patches(file, tree)
+        yield from _hidden_code(file, tree)
+    yield from _decided_by_surroundings(graph)
+    yield from _fallbacks(graph)
+
+
+def _texts(tree: ast.Module) -> Iterator[ast.Constant]:
+    """The texts of a file, without its docstrings."""
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+            yield node
+
+
+def _names_of_ours(file: str, tree: ast.Module) -> Iterator[Finding]:
+    places = [(node.lineno, node.value) for node in _texts(tree) if _OURS.search(node.value)]
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [one.name for one in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        elif isinstance(node, ast.Attribute) and node.attr in {"addaudithook", "meta_path"}:
+            names = [f"sys.{node.attr}"]
+        places += [
+            (node.lineno, name)
+            for name in names
+            if re.match(
+                r"(repro_pipeline|sitecustomize|usercustomize|sys\.addaudit|sys\.meta_path)", name
+            )
+        ]
+    for line, name in places[:3]:
+        yield Finding(
+            kind="handles_grader",
+            evidence=f"{file}:{line}: the code names a part of the grader: {name[:60]!r}.",
+            severity="suspect",
+        )
+
+
+def _answers(file: str, tree: ast.Module) -> Iterator[Finding]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call | ast.BinOp):
+            continue
+        if isinstance(node, ast.Call) and _name(node.func) in {
+            "print",
+            "add_argument",
+            "error",
+            "info",
+        }:
+            continue
+        for part in ast.iter_child_nodes(node):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                if len(part.value) < 120 and _ANSWERS.search(part.value):
+                    yield Finding(
+                        kind="names_answers",
+                        evidence=f"{file}:{part.lineno}: the code names a file that holds reported or "
+                        f"earlier values: {part.value[:60]!r}.",
+                        severity="unverified",
+                    )
+                    return
+
+
+def _patches(file: str, tree: ast.Module) -> Iterator[Finding]:
+    """Functions of libraries that are replaced: the metric then is not what its name says."""
+    modules = {
+        one.asname or one.name.split(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for one in node.names
+    }
+    for node in ast.walk(tree):
+        target, name = None, ""
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
+            root, name = _root(node.targets[0]), node.targets[0].attr
+            target = node if root in modules or root == "builtins" else None
+        elif isinstance(node, ast.Call) and _name(node.func) == "setattr" and len(node.args) == 3:
+            root = _root(node.args[0])
+            name = str(getattr(node.args[1], "value", ""))
+            target = node if root in modules or root == "builtins" else None
+        elif isinstance(node, ast.Call) and _name(node.func) in {"patch", "object"}:
+            path = str(getattr(node.args[0], "value", "")) if node.args else ""
+            target = node if "mock" in modules or "patch" in modules else None
+            name = path.rsplit(".", 1)[-1]
+        if target is None or name in _ALLOWED_PATCHES:
+            continue
+        replaced = not isinstance(getattr(target, "value", None), ast.Constant)
+        grave = bool(_MEASURES.search(name)) and replaced
+        yield Finding(
+            kind="patches_library",
+            evidence=f"{file}:{target.lineno}: `{ast.unparse(target)[:80]}` replaces a part of a library.",
+            severity="suspect" if grave else "info",
+        )
+
+
+def _hidden_code(file: str, tree: ast.Module) -> Iterator[Finding]:
+    """Code that cannot be read because it is made when it runs."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = _name(node.func)
+        bare = isinstance(node.func, ast.Name)
+        made = bare and name in {"exec", "eval", "compile", "__import__"} and node.args
+        plain = made and isinstance(node.args[0], ast.Constant) and name == "__import__"
+        marshalled = _root(node.func) in {"marshal", "cloudpickle", "dill"} and name in {
+            "loads",
+            "load",
+        }
+        pickled = _root(node.func) == "pickle" and name == "loads"
+        if (made and not plain) or marshalled or pickled:
+            yield Finding(
+                kind="hidden_code",
+                evidence=f"{file}:{node.lineno}: `{ast.unparse(node)[:80]}` runs what cannot be read here.",
+                severity="unverified",
+            )
+            return
+
+
+def _decided_by_surroundings(graph: Graph) -> Iterator[Finding]:
+    """Tests on host, clock or variables, under which something on the way to a metric is made."""
+    start = {node for sink in graph.sinks for node in sink.nodes}
+    direct = graph.behind(start, "direct")
+    derived = graph.behind(start, "direct", "derived")
+    marks = {mark for node in derived for mark in graph.control.get(node, ())}
+    near = {mark for node in direct for mark in graph.control.get(node, ())}
+    for mark in sorted(marks):
+        test = graph.tests.get(mark)
+        if test is None or test.raises:
+            continue
+        calls = graph.behind(test.nodes, "direct", "derived")
+        said = next(filter(None, (_looks_at(node, graph) for node in sorted(calls))), None)
+        said = said or next(filter(None, map(_looks_at_node, ast.walk(test.expression))), None)
+        if said is None:
+            continue
+        yield Finding(
+            kind="decided_by_surroundings",
+            evidence=f"{test.file}:{test.line}: `{ast.unparse(test.expression)[:80]}` looks at {said}, and "
+            "decides how a metric is made.",
+            severity="suspect" if mark in near and said != "the clock" else "unverified",
+        )
+
+
+def _looks_at(node: Node, graph: Graph) -> str | None:
+    call = graph.calls.get(node)
+    return _looks_at_node(call) if call is not None else None
+
+
+def _looks_at_node(node: ast.AST) -> str | None:
+    if isinstance(node, ast.Compare) and isinstance(node.left, ast.Constant):
+        if "environ" in ast.unparse(node) and isinstance(node.left.value, str):
+            return None if _USUAL.match(node.left.value) else f"the variable {node.left.value}"
+    if isinstance(node, ast.Subscript) and "environ" in ast.unparse(node.value):
+        return _variable(node.slice)
+    if not isinstance(node, ast.Call):
+        return None
+    name, text = _name(node.func), ast.unparse(node.func)
+    if name == "getenv" or (name == "get" and "environ" in text):
+        return _variable(node.args[0]) if node.args else None
+    if name in _HOST and _root(node.func) in {
+        "socket",
+        "platform",
+        "os",
+        "getpass",
+        "uuid",
+        "sys",
+        name,
+    }:
+        return f"the host ({text})"
+    if name in _CLOCK and _root(node.func) in {"datetime", "time", "date", "dt"}:
+        return "the clock"
+    if name in {
+        "exists",
+        "isfile",
+        "isdir",
+        "is_file",
+        "is_dir",
+        "open",
+        "access",
+        "Path",
+        "listdir",
+    }:
+        for part in ast.walk(node):
+            if (
+                isinstance(part, ast.Constant)
+                and isinstance(part.value, str)
+                and _PLACES.match(part.value)
+            ):
+                return f"the place {part.value}"
+    if name == "getcwd" or (name == "cwd" and "Path" in text):
+        return "the working directory"
+    return None
+
+
+def _variable(node: ast.expr) -> str | None:
+    name = getattr(node, "value", None)
+    if isinstance(name, str) and _USUAL.match(name):
+        return None
+    return f"the variable {name or ast.unparse(node)}"
+
+
+def _fallbacks(graph: Graph) -> Iterator[Finding]:
+    """Data that are made up where reading the given ones fails."""
+    for mark, handler in graph.handlers.items():
+        made = [
+            node
+            for node in ast.walk(ast.Module(handler.body, []))
+            if isinstance(node, ast.Call)
+            and re.search(
+                r"^(make_|normal$|standard_normal|randn?$|randint|integers|random$|uniform|gauss|synthetic|fake|dummy)",
+                _name(node.func),
+            )
+        ]
+        if made:
+            yield Finding(
+                kind="made_up_data",
+                evidence=f"{mark[1]}:{mark[2]}: where something fails, the code goes on with data that it "
+                f"makes up: `{ast.unparse(made[0])[:60]}`.",
+                severity="unverified",
+            )
+
+
+def _name(func: ast.AST) -> str:
+    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return getattr(node, "id", "")

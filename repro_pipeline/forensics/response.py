@@ -1,0 +1,213 @@
+"""What values do when what they must depend on is changed: judged from the values alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from repro_pipeline.claims.model import Claim
+from repro_pipeline.forensics.mutate import FACTORS
+from repro_pipeline.frozen import Frozen
+from repro_pipeline.scoring.model import Finding
+from repro_pipeline.scoring.words import number
+
+Values = Mapping[str, float]
+
+_ACCURACY = re.compile(
+    r"acc|precision|recall|f1|f_?score|auc|kappa|mcc|top_?\d|r2|r_?squared|map$", re.I
+)
+_ERROR = re.compile(r"err|misclass|loss|rmse|mse|mae|mape|nll|perplex|wer|cer", re.I)
+_BOUNDED_ERROR = re.compile(
+    r"^(test_?|val_?|mean_?)?(error|err|misclass\w*|error_?rate|wer|cer)(_?rate)?$", re.I
+)
+_KEPT = 0.6
+"""Of what a method gains over guessing: so much is left only where the labels were known."""
+_LEAST_GAIN = 0.1
+_ZONE = 0.05
+
+
+class Response(Frozen):
+    """One changed run: how it was changed, and what the same seed then gave."""
+
+    way: str
+    """labels, train_labels, noise, config, fit_labels."""
+    change: str
+    """In words, the subject of a sentence."""
+    experiment: str
+    before: dict[str, float]
+    after: dict[str, float] | None
+    """None where the changed run failed."""
+    certain: bool = True
+    """Whether it is known that the labels were the labels."""
+
+
+def data_findings(
+    responses: Sequence[Response], claims: Mapping[str, Claim], shares: Sequence[float]
+) -> Iterator[Finding]:
+    """What spoilt data show. `shares` are those of the classes, where there are classes."""
+    for response in responses:
+        after = response.after
+        if after is None:
+            continue
+        known = [claims[c] for c in response.before if c in claims and c in after]
+        if response.way in {"labels", "train_labels"}:
+            yield from _labels(response, known, shares)
+        elif response.way == "noise":
+            yield from _noise(response, known, shares)
+
+
+def _labels(
+    response: Response, claims: Sequence[Claim], shares: Sequence[float]
+) -> Iterator[Finding]:
+    kept = []
+    for claim in claims:
+        before, after = response.before[claim.id], response.after[claim.id]
+        if _still_good(claim, before, after, shares):
+            kept.append(claim.id)
+    if not kept:
+        return
+    first = kept[0]
+    gave = f"{first} gives {number(response.after[first])}, with the real ones {number(response.before[first])}"
+    if response.way == "labels":
+        same = all(response.before[c] == response.after[c] for c in kept)
+        yield Finding(
+            kind="labels_do_not_matter",
+            evidence=f"{response.change}: {gave}. "
+            + (
+                "The value does not come from these labels."
+                if same
+                else "Labels in random order cannot be predicted unless they are seen."
+            ),
+            severity="unverified" if same or not response.certain else "violation",
+            claims=tuple(kept),
+        )
+    else:
+        yield Finding(
+            kind="training_does_not_matter",
+            evidence=f"{response.change}: {gave}. What is tested did not learn from the training labels.",
+            severity="unverified",
+            claims=tuple(kept),
+        )
+
+
+def _still_good(claim: Claim, before: float, after: float, shares: Sequence[float]) -> bool:
+    """Whether a value keeps most of what it gains over guessing."""
+    good = _as_accuracy(claim, before), _as_accuracy(claim, after)
+    if None in good or len(shares) < 2:
+        return _keeps_score(claim, before, after)
+    chance = max(shares)
+    gain = good[0] - chance
+    return gain > _LEAST_GAIN * (1 - chance) + 0.02 and good[1] - chance > _KEPT * gain
+
+
+def _keeps_score(claim: Claim, before: float, after: float) -> bool:
+    """The same for a score whose guess is about 0, such as R²."""
+    if not re.search(r"r2|r_?squared|kappa|mcc", claim.metric, re.I):
+        return False
+    return before > 0.3 and after > _KEPT * before
+
+
+def _as_accuracy(claim: Claim, value: float) -> float | None:
+    """A value as a share of right answers; None for metrics that are no such thing."""
+    percent = (claim.unit or "").startswith(("percent", "%")) or abs(claim.value or value) > 1.5
+    share = value / 100 if percent else value
+    if not -0.01 <= share <= 1.01:
+        return None
+    if _BOUNDED_ERROR.match(claim.metric):
+        return 1 - share
+    return share if re.search(r"acc|f1|precision|recall|top_?\d", claim.metric, re.I) else None
+
+
+def _noise(
+    response: Response, claims: Sequence[Claim], shares: Sequence[float]
+) -> Iterator[Finding]:
+    """Values that agree with the paper although the data mean nothing."""
+    agree, plain = [], []
+    for claim in claims:
+        before, after = response.before[claim.id], response.after[claim.id]
+        if (
+            before == after
+            or not claim.value
+            or not (_agrees(claim, before) and _agrees(claim, after))
+        ):
+            continue
+        if _near_chance(claim, shares):
+            continue
+        measured = _ACCURACY.search(claim.metric) or _ERROR.search(claim.metric)
+        (agree if measured else plain).append(claim.id)
+    for ids, severity in ((agree, "suspect"), (plain, "unverified")):
+        if ids:
+            yield Finding(
+                kind="agrees_without_data",
+                evidence=f"{response.change}: {ids[0]} is {number(response.after[ids[0]])} and still agrees "
+                "with the paper, although there is nothing to be learnt from such data.",
+                severity=severity,
+                claims=tuple(ids),
+            )
+
+
+def _agrees(claim: Claim, value: float) -> bool:
+    return abs(value - claim.value) <= _ZONE * abs(claim.value)
+
+
+def _near_chance(claim: Claim, shares: Sequence[float]) -> bool:
+    good = _as_accuracy(claim, claim.value)
+    if good is None:
+        return False
+    guesses = [max(shares), 1 / len(shares)] if shares else [0.5]
+    return any(abs(good - guess) < 0.1 for guess in guesses)
+
+
+class Followed(Frozen):
+    """How a claim moved when the constants near its reported value were changed."""
+
+    claim: str
+    how: str
+    """linear: in exact proportion; tracks: it lands where they are moved to."""
+    places: tuple[str, ...]
+
+
+def followed(
+    claims: Mapping[str, Claim],
+    places: Mapping[str, Sequence[str]],
+    before: Values,
+    after: Sequence[Values | None],
+) -> list[Followed]:
+    """The claims that follow their near constants. `after` are the values per factor of FACTORS.
+
+    With factors f the shifts of a value that holds the constant by itself are in proportion to
+    1 - f: exactly for sums and products around it, about so where a search looks for it.
+    """
+    if any(values is None for values in after):
+        return []
+    found = []
+    for name, where in places.items():
+        claim = claims[name]
+        if name not in before or any(name not in values for values in after) or not claim.value:
+            continue
+        shifts = [before[name] - values[name] for values in after]
+        expected = [(1 - factor) * claim.value for factor in FACTORS]
+        how = _how(claim, before[name], [values[name] for values in after], shifts, expected)
+        if how:
+            found.append(Followed(claim=name, how=how, places=tuple(where)))
+    return found
+
+
+def _how(
+    claim: Claim, before: float, after: list[float], shifts: list[float], expected: list[float]
+) -> str | None:
+    share = abs(shifts[0] / expected[0])
+    complement = abs(shifts[0]) > 0 and shifts[0] * expected[0] < 0
+    proportion = (1 - FACTORS[1]) / (1 - FACTORS[0])
+    if (
+        shifts[0]
+        and abs(shifts[1] / shifts[0] - proportion) < 1e-4
+        and (0.25 < share < 1.5 or complement)
+    ):
+        return "linear"
+    off = 1.5 * abs(before - claim.value) + 0.02 * abs(claim.value)
+    tracks = all(
+        abs(value - factor * claim.value) <= off
+        for value, factor in zip(after, FACTORS, strict=True)
+    )
+    return "tracks" if tracks and abs(before - claim.value) < 0.1 * abs(claim.value) else None
