@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from repro_pipeline.commands import (
+    agent,
     doctor,
     gaps,
     ledger,
@@ -67,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     for part in (
         papers,
         run,
+        agent,
         score,
         paperbench,
         paper,

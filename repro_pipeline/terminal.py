@@ -13,6 +13,7 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
+from repro_pipeline.agent.story import Teller
 from repro_pipeline.errors import BundleError
 from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.ledger.events import (
@@ -61,6 +62,7 @@ class Progress:
             transient=True,
         )
         self._task = None
+        self._teller = Teller()
         self._said: set[tuple[str, str]] = set()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -95,8 +97,13 @@ class Progress:
             self._end_stage(event.content)
         elif event.kind == "warning_recorded":
             self._console.print(f"  [yellow]![/yellow] {escape(event.payload['sentence'])}")
+        elif told := self._teller.line(event):
+            self._console.print(f"  [dim]{escape(plain(told))}[/dim]", highlight=False)
 
     def _begin(self, planned: RunsPlanned) -> None:
+        if self._task is not None:  # an agent tries things several times within one stage
+            self._bar.remove_task(self._task)
+            self._task = None
         if planned.to_run:
             self._task = self._bar.add_task(f"  {planned.stage}", total=planned.to_run)
 
