@@ -20,7 +20,7 @@ def describe(files: ReportFiles) -> dict:
     return {"headline": files.headline, "html": dg.MetadataValue.path(files.html_path)}
 
 
-@stage_asset(group="judge", version="1", describe=describe)
+@stage_asset(group="judge", version="2", describe=describe)
 def report(
     stage: Stage,
     paper_bundle: Bundle,

@@ -36,10 +36,18 @@ def describe(scores: Scores) -> dict:
         "reproduced": reproduced,
         "claims": len(scores.verdicts),
         "share reproduced": reproduced / len(scores.verdicts),
+        **{measure.id: _shown(measure.value) for measure in scores.measures},
+        **(
+            {"false discoveries": scores.false_discovery.sentence} if scores.false_discovery else {}
+        ),
         "integrity": str(scores.integrity),
         "rubric": scores.rubric,
         **{dimension.id: str(dimension.outcome) for dimension in scores.dimensions},
     }
+
+
+def _shown(value: float | None) -> float | str:
+    return "not scored" if value is None else value
 
 
 def _verdict(verdict: ClaimVerdict) -> dict:
@@ -50,6 +58,11 @@ def _verdict(verdict: ClaimVerdict) -> dict:
         "sd": verdict.sd,
         "n": f"{verdict.n}/{verdict.planned}",
         "relative error": verdict.relative_error,
+        "relative gap": verdict.relative_gap,
+        "performance gap": verdict.performance_gap,
+        "adjusted p": verdict.adjusted_p_equivalence
+        if verdict.verdict == "reproduced"
+        else verdict.adjusted_p_difference,
         "verdict": str(verdict.verdict),
         "why": verdict.reason,
     }
@@ -95,7 +108,7 @@ def all_attempts(stage: Stage) -> tuple[Attempt, ...]:
 
 @stage_asset(
     group="judge",
-    version="1",
+    version="2",
     describe=describe,
     depends_on=evidence_and_rubric,
     also_after=["rubric"],

@@ -47,6 +47,7 @@ def render_html(data: ReportData) -> str:
             panel_side=figures.PANEL,
             tables=[(held.table, rebuilt(held, claims)) for held in data.tables],
             movements=movements(data.evidence),
+            explained={(one.kind, one.name): one for one in data.explanations},
             names={row.claim.id: row.label for row in claims},
             quanta={row.claim.id: row.claim.quantum for row in claims},
             cost=cost(data),

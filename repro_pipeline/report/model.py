@@ -11,6 +11,7 @@ from repro_pipeline.ledger.events import Head, WarningRecorded
 from repro_pipeline.lineage.model import Assumption, Lineage
 from repro_pipeline.paper.model import Source, Table
 from repro_pipeline.scoring.attribution import Attribution
+from repro_pipeline.scoring.explain import Explanation
 from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.status import Reason, Status
@@ -62,6 +63,8 @@ class ReportData(Frozen):
     attempts: tuple[Attempt, ...] = ()
     """Every attempt in the paper's ledger, of every purpose, failed ones included."""
     stages: tuple[StageRow, ...] = ()
+    explanations: tuple[Explanation, ...] = ()
+    """Every score with its evidence, formula, threshold, and what would change it."""
     review: ReviewQueue | None = None
     warnings: tuple[WarningRecorded, ...] = ()
     model_cost: ModelCost | None = None

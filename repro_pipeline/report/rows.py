@@ -103,6 +103,8 @@ def _tags(verdict: ClaimVerdict) -> tuple[str, ...]:
         tags.append("deterministic")
     if verdict.better_than_reported:
         tags.append("better than reported")
+    if verdict.stands is False:
+        tags.append("does not stand among all claims")
     return tuple(tags)
 
 

@@ -20,6 +20,7 @@ from repro_pipeline.report.html import render_html
 from repro_pipeline.report.model import ClaimTable, ModelCost, ReportData, StageRow
 from repro_pipeline.scoring.attribution import Attribution
 from repro_pipeline.scoring.current import rubric_of
+from repro_pipeline.scoring.explain import explanations
 from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import Stage, latest
@@ -67,6 +68,7 @@ def write_report(
         attribution=attribution,
         attempts=attempts(events),
         stages=_stage_rows(stage),
+        explanations=explanations(scores),
         review=review,
         warnings=warnings(events),
         model_cost=_model_cost(model_calls(events)),

@@ -157,11 +157,24 @@ def _claim(verdict: ClaimVerdict) -> Explanation:
         kind="claim",
         name=verdict.claim,
         outcome=plain(verdict.verdict),
-        evidence=f"{verdict.reason}{source}",
+        evidence=f"{verdict.reason}{_p_value(verdict)}{source}",
         formula=how,
         threshold=span(verdict.tolerance) if verdict.tolerance else "none",
         change=_claim_change(verdict),
     )
+
+
+def _p_value(verdict: ClaimVerdict) -> str:
+    """The p-value of the verdict's own test, as it is and adjusted for the number of claims."""
+    own = {
+        Verdict.REPRODUCED: (verdict.p_equivalence, verdict.adjusted_p_equivalence),
+        Verdict.NOT_REPRODUCED: (verdict.p_difference, verdict.adjusted_p_difference),
+    }
+    p, adjusted = own.get(verdict.verdict, (None, None))
+    if p is None:
+        return ""
+    aside = "" if adjusted is None else f", adjusted for all claims {adjusted:.2g}"
+    return f" p = {p:.2g}{aside}."
 
 
 def _claim_change(verdict: ClaimVerdict) -> str:
