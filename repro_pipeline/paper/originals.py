@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -31,6 +32,8 @@ MOST_DOTS = 4000
 LINES_BESIDE = 2
 MOST_LINES = 400
 LONGEST_LINE = 300
+LEAST_ALIKE = 0.5
+"""A table of the markup that shares fewer of its words is another one."""
 
 
 class Picture(Frozen):
@@ -43,7 +46,7 @@ class Picture(Frozen):
 
 
 class SourceLine(Frozen):
-    """A line of the source, cut where it is long."""
+    """A line of the source, or a row of its markup, cut where it is long."""
 
     number: int
     text: str
@@ -55,6 +58,8 @@ class Original(Frozen):
     file: str = ""
     pictures: tuple[Picture, ...] = ()
     lines: tuple[SourceLine, ...] = ()
+    by_row: bool = False
+    """Whether `lines` are the rows of the table's markup, numbered from 1: XML may be one long line."""
     missing: str = ""
 
 
@@ -83,6 +88,8 @@ class _Request(Frozen):
     file: str = ""
     boxes: tuple[tuple[int, Box], ...] = ()
     lines: tuple[int, int] | None = None
+    words: tuple[str, ...] = ()
+    """What the table says: it tells the tables of a file of markup apart."""
 
 
 _REQUESTS = TypeAdapter(tuple[_Request, ...])
@@ -104,7 +111,16 @@ def _request(table: Table) -> _Request:
         file=file,
         boxes=tuple((page, _union(boxes)) for page, boxes in sorted(by_page.items())),
         lines=(min(lines), max(lines)) if lines else None,
+        words=_words(cell.text for row in table.grid for cell in row) if _is_xml(file) else (),
     )
+
+
+def _is_xml(name: str) -> bool:
+    return name.lower().endswith((".xml", ".nxml", ".tei"))
+
+
+def _words(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({word for text in texts for word in re.findall(r"\w+", text.casefold())}))
 
 
 def _union(boxes: Sequence[Box]) -> Box:
@@ -122,7 +138,9 @@ def _work(folder: str, sources: str, requests: str) -> Any:
     texts: dict[str, list[str]] = {}
     pictured: dict[str, dict[int, _Request]] = defaultdict(dict)
     for at, request in enumerate(asked):
-        if request.lines:
+        if request.words and request.lines and request.file in names:
+            found[at] = _marked_up(Path(folder, request.file), request)
+        elif request.lines:
             if request.file not in texts:
                 texts[request.file] = _text(Path(folder), names, request.file).splitlines()
             found[at] = _lines(request.file, request.lines, texts[request.file])
@@ -144,7 +162,7 @@ def _text(folder: Path, names: list[str], file: str) -> str:
     """A file of the paper: one of the bundle's sources, or of the LaTeX tree that is the first."""
     from repro_pipeline.paper.latex.tree import decode, open_tree
 
-    if file in names and PurePath(file).suffix in {".md", ".markdown", ".xml", ".nxml", ".tei"}:
+    if file in names and PurePath(file).suffix in {".md", ".markdown"}:
         return decode((folder / file).read_bytes())
     try:
         return open_tree(folder / names[0]).text(file)
@@ -163,8 +181,43 @@ def _lines(file: str, between: tuple[int, int], text: list[str]) -> Original:
     return Original(file=file, lines=lines)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]} …"
+def _marked_up(path: Path, request: _Request) -> Original:
+    """The rows of the markup of the table that says most nearly the same."""
+    from repro_pipeline.paper.markup import local_name, named, parse_xml
+
+    root, _ = parse_xml(path)
+    wanted = set(request.words)
+
+    def likeness(table: Any) -> float:
+        words = set(_words(table.itertext()))
+        return len(words & wanted) / max(1, len(words | wanted))
+
+    tables = list(named(root, "table"))
+    best = max(tables, key=likeness, default=None)
+    if best is None or likeness(best) < LEAST_ALIKE:
+        return Original(file=path.name, missing=f"Its markup was not found in {path.name}.")
+    groups = {"thead": 0, "tfoot": 2}
+    rows = sorted(
+        named(best, "tr", "row"), key=lambda row: groups.get(local_name(row.getparent()), 1)
+    )
+    lines = [
+        SourceLine(number=number, text=_markup(row))
+        for number, row in enumerate(rows[:MOST_LINES], 1)
+    ]
+    return Original(file=path.name, lines=tuple(lines), by_row=True)
+
+
+def _markup(row: Any) -> str:
+    """A row as its source writes it, without what declares namespaces."""
+    from lxml import etree
+
+    text = etree.tostring(row, encoding="unicode", with_tail=False)
+    plain = re.sub(r' xmlns(?::\w+)?="[^"]*"', "", text)
+    return _cut(" ".join(plain.split()), 10 * LONGEST_LINE)
+
+
+def _cut(text: str, longest: int = LONGEST_LINE) -> str:
+    return text if len(text) <= longest else f"{text[:longest]} …"
 
 
 def _pictured(path: Path, wanted: dict[int, _Request]) -> dict[int, Original]:

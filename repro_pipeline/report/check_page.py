@@ -36,6 +36,8 @@ class CheckCell:
     rows: int
     columns: int
     doubtful: bool
+    line: int | None
+    """Of the lines beside it: the one that it stands in."""
     name: str
     """Its address, in words."""
     command: str
@@ -113,6 +115,7 @@ def _table(read: Paper, table: Table, original: Original, paper: str) -> CheckTa
                 rows=height,
                 columns=width,
                 doubtful=is_doubtful(table, row, column),
+                line=_line(table.grid[row][column], row, original),
                 name=named(address),
                 command=command_of(paper, address),
             )
@@ -126,6 +129,12 @@ def _table(read: Paper, table: Table, original: Original, paper: str) -> CheckTa
         doubtful=sum(cell.doubtful for cell in cells),
         corrected=sum(cell.cell.corrected is not None for cell in cells),
     )
+
+
+def _line(cell: Cell, row: int, original: Original) -> int | None:
+    if original.by_row:
+        return row + 1
+    return cell.provenance.line if cell.provenance else None
 
 
 def _role(table: Table, row: int, column: int) -> str:

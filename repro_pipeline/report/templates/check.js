@@ -15,7 +15,8 @@
     const place = original(cell);
     if (place) {
       place.classList.add("here");
-      if (place.localName === "li") place.scrollIntoView({ block: "nearest" });
+      const list = place.closest(".lines");  // scrolled by itself: the page stays where it is
+      if (list) list.scrollTop = place.offsetTop - list.clientHeight / 2;
     }
   };
 

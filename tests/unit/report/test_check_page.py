@@ -124,6 +124,30 @@ Table 1: Errors <script>alert(1)</script>.
 """
 
 
+JATS = """<article xmlns:x="urn:x"><front/><body><p>See below.</p>
+<table-wrap id="a"><label>Table 1</label><table><thead><tr><th>Model</th><th>Acc</th></tr></thead>
+<tfoot><tr><td>Mean</td><td>7.5</td></tr></tfoot><tbody><tr><td>One</td><td>1.5</td></tr></tbody>
+</table></table-wrap><table-wrap id="b"><label>Table 2</label><table><tr><th>Model</th><th>Loss</th>
+</tr><tr><td>Two</td><td>2.5</td></tr></table></table-wrap></body></article>""".replace("\n", " ")
+
+
+def test_markup_on_one_line_shows_each_tables_own_rows(tmp_path):
+    paper, opened = bundle(tmp_path / "p", "paper.xml", JATS.encode())
+    shown = originals(paper, tmp_path / "p", opened.sources)
+    assert [[line.text for line in original.lines] for original in shown] == [
+        [
+            "<tr><th>Model</th><th>Acc</th></tr>",
+            "<tr><td>One</td><td>1.5</td></tr>",
+            "<tr><td>Mean</td><td>7.5</td></tr>",
+        ],
+        ["<tr><th>Model</th><th>Loss</th> </tr>", "<tr><td>Two</td><td>2.5</td></tr>"],
+    ]
+    page = check_page(paper, opened, tmp_path / "p")
+    lines = attributes(page, "data-line")
+    assert len(set(lines)) == len(lines) == 5
+    assert attributes(page, "data-at") == [line for line in lines for _ in range(2)]
+
+
 def test_hostile_texts_stay_texts(tmp_path):
     paper, opened = bundle(tmp_path / "p", "paper.md", MARKDOWN.encode())
     page = check_page(paper, opened, tmp_path / "p")

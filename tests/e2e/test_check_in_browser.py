@@ -180,4 +180,5 @@ def test_a_line_of_the_source_is_marked(opened):
     cell(page, "24.7").hover()
     marked = page.locator("li.here")
     assert marked.count() == 1
+    assert page.evaluate("scrollY") == 0
     assert "24.7" in marked.text_content() and "Twonorm" in marked.text_content()
