@@ -434,7 +434,7 @@ def load(path):
     _honest(
         "tiny-spread",
         "tiny spread",
-        "Full-batch descent to convergence from random weights: seeds differ in the sixth digit.",
+        "Full-batch descent to convergence from random weights: seeds differ in the fourth digit.",
         CLINIC,
         (
             BEST,
