@@ -1,317 +1,295 @@
 """How well papers are read, against truth that our readers did not make.
 
-    python benchmarks/reading.py CORPUS [--format latex pdf jats] [--verbose]
+    python benchmarks/reading.py CORPUS [--only latex jats …] [--documents 6] [--first 0] [--verbose]
 
-Truth is, for LaTeX and for PDFs whose source is at hand, pandoc's reading of each tabular (package
-`pypandoc_binary`, not a dependency), and for JATS docling's stored reading. Printed per file:
-tables, cells, numeric cells, cell F1 (the same text in the same row and column), recall and
-precision of numeric cells, seconds, and the peak memory of the reading process. Tables of the truth
-that no table of ours resembles count as missed; `--verbose` prints each cell that differs, to be
-judged by eye: the other parser is not always right.
+Truth: pandoc's reading of each tabular of a LaTeX source (`pypandoc_binary`), also for the PDF of the
+same paper; docling's stored reading of JATS; PubTabNet's structure of tables; the generator's own
+numbers for tables that are typeset by pdflatex; S2ORC's and BibTeX's titles of references. Beside
+the PDF reader, other tools on the same files where they are installed: `pdfplumber`, `camelot-py`,
+pypdfium2's text alone. They know no captions and take in lines around a table, so for them, and for
+our own reader again (`ours`), a number counts wherever it stands in the best of a tool's tables.
+docling is not run: it downloads its models when it is first used.
+
+Printed per file: tables found; numeric cells of the truth; cell F1 (the same text in the same row
+and column); recall and precision of numeric cells (same place, or same headers where the truth is
+the generator's); `heads`, the share of the numbers read whose row and column headers are right;
+`sure, wrong`, numbers that are not the truth's in tables without a doubt, of all numbers there;
+recall of references; seconds; pages per second. Below, the peak memory of the process, which is one
+per format. `--verbose` prints what differs, to be judged by eye: the other parser may be wrong.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
-import re
+import multiprocessing
 import resource
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/unit/paper"))
+
+import typeset
+import typeset_tables
+from reading_measures import (
+    HEAD,
+    Measure,
+    Truth,
+    compare_grids,
+    compare_numbers,
+    compare_references,
+    compare_values,
+    values_of,
+)
+from reading_others import OTHERS
+from reading_truth import (
+    bib_titles,
+    docling_tables,
+    jats_titles,
+    pandoc_tables,
+    pubtabnet,
+    s2orc_titles,
+    tabulars,
+)
+
 from repro_pipeline.errors import PaperError
-from repro_pipeline.paper.latex import read_latex
-from repro_pipeline.paper.model import Table
-from repro_pipeline.paper.numbers import parse_numbers
-from repro_pipeline.paper.read import read_paper
-from repro_pipeline.paper.tables import RawCell, build_grid, normalise
-
-Texts = list[list[str]]
+from repro_pipeline.paper.model import Paper
+from repro_pipeline.paper.read import _load, detect
+from repro_pipeline.paper.tables import DOUBTED
 
 
-@dataclass
-class Score:
-    """Counts over tables; cells are (row, column, text)."""
+@dataclass(frozen=True)
+class Given:
+    """What is measured on: the corpus, and drawn documents as LaTeX and PDF."""
 
-    tables: int = 0
-    found: int = 0
-    cells: int = 0
-    numeric: int = 0
-    truth: Counter[str] = field(default_factory=Counter)
-    ours: Counter[str] = field(default_factory=Counter)
-    both: Counter[str] = field(default_factory=Counter)
-    seconds: float = 0
-    differences: list[str] = field(default_factory=list)
-
-    def add(self, other: Score) -> None:
-        for name in ("tables", "found", "cells", "numeric", "seconds"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        for name in ("truth", "ours", "both"):
-            getattr(self, name).update(getattr(other, name))
-
-    def line(self, name: str) -> str:
-        def share(part: int, whole: int) -> str:
-            return f"{part / whole:.4f}" if whole else "  -   "
-
-        f1 = share(2 * self.both["cell"], self.truth["cell"] + self.ours["cell"])
-        recall = share(self.both["number"], self.truth["number"])
-        precision = share(self.both["number"], self.ours["number"])
-        return (
-            f"{name[:34]:34} {self.found:4}/{self.tables:<4} {self.cells:6} {self.numeric:6}  "
-            f"{f1}  {recall}  {precision}  {self.seconds:6.2f}"
-        )
+    corpus: Path
+    drawn: Sequence[tuple[str, Path, Sequence[typeset_tables.Typeset]]]
+    """Name, folder with paper.tex and paper.pdf, and the truth."""
 
 
-HEAD = f"{'file':34} {'tables':>9} {'cells':>6} {'num.':>6}  {'F1':6}  {'recall':6}  {'prec.':6}  {'s':>6}"
+Lines = Iterator[tuple[str, Measure]]
 
 
-def compare(truth: list[Texts], ours: list[Table], name: str) -> Score:
-    """Scores each table of the truth against the table of ours that shares most of its numbers."""
-    score = Score(tables=len(truth))
-    score.cells = sum(len(row) for table in ours for row in table.grid)
-    score.numeric = sum(bool(cell.numbers) for table in ours for row in table.grid for cell in row)
-    grids = [[[cell.text for cell in row] for row in table.grid] for table in ours]
-    for at, wanted in enumerate(truth, start=1):
-        best = max(grids, key=lambda grid: _overlap(wanted, grid), default=[])
-        score.found += bool(best) and _overlap(wanted, best) > 0.3
-        left, right = _cells(wanted), _cells(best)
-        for kind, keep in (("cell", lambda text: True), ("number", _is_number)):
-            one = Counter(cell for cell in left if keep(cell[2]))
-            other = Counter(cell for cell in right if keep(cell[2]))
-            score.truth[kind] += one.total()
-            score.ours[kind] += other.total()
-            score.both[kind] += (one & other).total()
-        difference = [f"-{cell}" for cell in (Counter(left) - Counter(right)).elements()]
-        difference += [f"+{cell}" for cell in (Counter(right) - Counter(left)).elements()]
-        if difference:
-            score.differences.append(f"{name}, table {at}: {' '.join(difference[:12])}")
-    return score
+def read(path: Path) -> tuple[Paper | None, Measure]:
+    """A paper, with the pages and seconds that it took; None where it is refused."""
+    start = time.perf_counter()
+    try:
+        paper = _load(detect(path))(path)
+    except PaperError as error:
+        print(f"  {error}", file=sys.stderr)
+        paper = None
+    seconds = time.perf_counter() - start
+    return paper, Measure(seconds=seconds, pages=_pages(path))
 
 
-def _cells(grid: Texts) -> list[tuple[int, int, str]]:
-    """Cells at their place among the rows and columns that print something."""
-    texts = [[_plain(text) for text in row] for row in grid]
-    rows = [row for row in texts if any(row)]
-    columns = [
-        at
-        for at in range(max(map(len, rows), default=0))
-        if any(r[at : at + 1] != [""] for r in rows)
-    ]
-    return [
-        (y, x, row[column])
-        for y, row in enumerate(rows)
-        for x, column in enumerate(columns)
-        if column < len(row) and row[column]
-    ]
+def _pages(path: Path) -> int:
+    if path.suffix != ".pdf":
+        return 0
+    import pypdfium2
+
+    return len(pypdfium2.PdfDocument(path))
 
 
-def _plain(text: str) -> str:
-    """A text as far as two parsers can agree on it: letters, digits, signs."""
-    text = re.sub(
-        r"\\(?:mathbf|mathrm|mathit|text\w*|scriptstyle|boldsymbol|pmb|bm|left|right)\b", "", text
-    )
-    text = text.replace("\\pm", "±").replace("\\times", "×").replace("\\%", "%").replace("\\(", "")
-    return normalise(text.replace("\\)", "")).replace("−", "-").strip("~,")
+def _tables(paper: Paper | None) -> Sequence:
+    return paper.tables if paper else ()
 
 
-def _is_number(text: str) -> bool:
-    return bool(parse_numbers(text))
-
-
-def _overlap(one: Texts, other: Texts) -> float:
-    left = Counter(text for _, _, text in _cells(one))
-    right = Counter(text for _, _, text in _cells(other))
-    return 2 * (left & right).total() / max(left.total() + right.total(), 1)
-
-
-# Truth
-
-
-def pandoc_tables(source: str) -> list[Texts]:
-    """The tables that pandoc reads in a LaTeX document."""
-    import pypandoc
-    from lxml import html
-
-    text = pypandoc.convert_text(source, "html", format="latex", extra_args=["--quiet"])
-    if not text.strip():
-        return []
-    tables: list[Texts] = []
-    for table in html.fromstring(f"<div>{text}</div>").iter("table"):
-        rows = [
-            [
-                RawCell(
-                    " ".join(_formulas(cell).split()),
-                    int(cell.get("rowspan", "1")),
-                    int(cell.get("colspan", "1")),
-                )
-                for cell in row
-                if cell.tag in {"td", "th"}
-            ]
-            for row in table.iter("tr")
-        ]
-        rows = [row for row in rows if row]
-        if rows:
-            tables.append([[cell.text for cell in row] for row in build_grid(rows)[0]])
-    return tables
-
-
-def _formulas(cell) -> str:
-    """Text of a cell; raised and lowered parts are marked as in our own text."""
-    for tag, sign in (("sup", "^"), ("sub", "_")):
-        for element in cell.iter(tag):
-            element.text = sign + (element.text or "")
-    return "".join(cell.itertext())
-
-
-def tabulars(folder: Path) -> Iterator[str]:
-    """Each tabular of a source as a document of its own, with the source's one-line macros.
-
-    What pandoc cannot read is taken out or written plainly: rules and colours (it takes their
-    arguments for text), cells of several lines (it makes rows of them), citations, footnotes.
-    """
-    sources = [
-        _uncommented(path.read_text(errors="replace")) for path in sorted(folder.rglob("*.tex"))
-    ]
-    macros = [
-        line
-        for source in sources
-        for line in re.findall(
-            r"^\s*\\(?:newcommand|def|newcolumntype|DeclareMathOperator)\b.*$", source, re.M
-        )
-        if line.count("{") == line.count("}") and "@" not in line
-    ]
-    head = "\n".join(dict.fromkeys(macros))
-    for source in sources:
-        for found in re.finditer(
-            r"\\begin\{(tabular\*?|tabularx|longtable)\}(?:(?!\\begin\{\1\}).)*?\\end\{\1\}",
-            source,
-            re.S,
-        ):
-            body = re.sub(r"\\c(?:mid)?(?:rule|line)\s*(?:\([^)]*\))?\s*\{[^}]*\}", "", found[0])
-            body = re.sub(
-                r"\\(?:cellcolor|rowcolor|arrayrulecolor)(?:\[[^]]*\])?\{[^}]*\}", "", body
-            )
-            body = re.sub(r"~?\\(?:cite[a-z]*|parencite)\s*(?:\[[^]]*\])?\{[^}]*\}", "", body)
-            body = re.sub(r"\\(?:red|green|orange|blue)\{([^{}]*)\}", r"\1", body)
-            body = re.sub(r"\\makecell(?:\[\w\])?\{([^{}]*)\}", _on_one_line, body)
-            body = re.sub(r"\\(?:table)?footnote\{[^{}]*\}|\\Xhline\{[^}]*\}", "", body)
-            if "\\input" not in body:
-                yield (
-                    f"\\documentclass{{article}}\n{head}\n\\begin{{document}}\nText.\n"
-                    f"\\begin{{table}}\\caption{{C}}\n{body}\n\\end{{table}}\n\\end{{document}}\n"
-                )
-
-
-def _on_one_line(cell: re.Match[str]) -> str:
-    return cell[1].replace("\\\\", " ")
-
-
-def _uncommented(source: str) -> str:
-    return re.sub(r"(?<!\\)%[^\n]*\n?[ \t]*", "", source)
-
-
-def docling_tables(path: Path) -> list[Texts]:
-    """The tables of a stored docling document."""
-    document = json.loads(path.read_text(encoding="utf-8"))
-    return [
-        [[cell["text"] for cell in row] for row in table["data"]["grid"]]
-        for table in document["tables"]
-        if table["data"]["grid"]
-    ]
-
-
-# Formats
-
-
-def measure_latex(corpus: Path) -> Iterator[tuple[str, Score]]:
-    """Each tabular of the LaTeX sources, read by us and by pandoc."""
-    folders = sorted(corpus.glob("tex/mlrc/2020/*/openreview")) + sorted(
-        corpus.glob("tex/aiscientist/*/latex")
-    )
-    for folder in folders:
-        total = Score()
+def latex(given: Given) -> Lines:
+    """Each tabular of the LaTeX sources alone, against pandoc; references of the whole source."""
+    folders = sorted(given.corpus.glob("tex/mlrc/2020/*/openreview"))
+    for folder in folders + sorted(given.corpus.glob("tex/aiscientist/*/latex")):
+        total = Measure()
         for at, source in enumerate(tabulars(folder), start=1):
-            truth = _or_nothing(source)
-            if not truth:
-                continue  # pandoc gives up on some tabulars
-            with tempfile.TemporaryDirectory() as scratch:
-                path = Path(scratch) / "paper.tex"
-                path.write_text(source)
-                start = time.perf_counter()
-                tables = read_latex(path).tables
-                seconds = time.perf_counter() - start
-            score = compare(truth[:1], list(tables[:1]), f"{folder.parent.name} {at}")
-            score.seconds = seconds
-            total.add(score)
-            total.differences += score.differences
+            truth = [Truth(grid) for grid in pandoc_tables(source)[:1]]
+            if truth:
+                total.add(_alone(source, truth, f"{folder.parent.name} {at}"))
+        paper, measure = read(folder)
+        total.add(compare_references(bib_titles(folder), paper.references if paper else ()))
+        total.seconds = measure.seconds
         yield folder.parent.name, total
 
 
-def _or_nothing(source: str) -> list[Texts]:
-    with contextlib.suppress(RuntimeError):
-        return pandoc_tables(source)
-    return []
+def _alone(source: str, truth: Sequence[Truth], name: str) -> Measure:
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "paper.tex"
+        path.write_text(source)
+        return compare_grids(truth, _tables(read(path)[0])[:1], name)
 
 
-def measure_pdf(corpus: Path) -> Iterator[tuple[str, Score]]:
-    """PDFs of which the corpus holds the LaTeX source, against pandoc's reading of that."""
+def latex_drawn(given: Given) -> Lines:
+    """Drawn documents as LaTeX."""
+    yield from _drawn(given, "paper.tex")
+
+
+def pdf_drawn(given: Given) -> Lines:
+    """The same documents, typeset."""
+    yield from _drawn(given, "paper.pdf")
+
+
+def _drawn(given: Given, file: str) -> Lines:
+    for name, folder, made in given.drawn:
+        paper, measure = read(folder / file)
+        measure.add(compare_numbers(made, _tables(paper), name))
+        yield name, measure
+
+
+def pdf(given: Given) -> Lines:
+    """PDFs: tables against pandoc's reading of their source, references against S2ORC and BibTeX."""
+    for path, truth, titles in _papers(given.corpus):
+        paper, measure = read(path)
+        measure.add(compare_grids(truth, _tables(paper), path.stem))
+        measure.add(compare_references(titles, paper.references if paper else ()))
+        yield path.stem, measure
+
+
+def _papers(corpus: Path) -> Iterator[tuple[Path, list[Truth], list[str]]]:
     for folder in sorted(corpus.glob("tex/aiscientist/*/latex")):
-        name = folder.parent.name
-        truth = [table for source in tabulars(folder) for table in _or_nothing(source)[:1]]
-        yield name, _read_and_compare(corpus / f"pdf/aiscientist_{name}.pdf", truth)
+        truth = [Truth(grid) for source in tabulars(folder) for grid in pandoc_tables(source)[:1]]
+        yield corpus / f"pdf/aiscientist_{folder.parent.name}.pdf", truth, bib_titles(folder)
+    for name, gold in (("acl2020.207_SPECTER", "2020.acl-main.207"), _N18):
+        yield corpus / f"pdf/{name}.pdf", [], s2orc_titles(corpus / f"gold/s2orc/{gold}.json")
 
 
-def measure_jats(corpus: Path) -> Iterator[tuple[str, Score]]:
-    """JATS files of which the corpus holds docling's reading."""
-    for gold in sorted(corpus.glob("gold/docling-jats/*.json")):
-        path = corpus / "jats" / gold.name.removesuffix(".json")
-        yield path.name, _read_and_compare(path, docling_tables(gold))
+_N18 = ("N18-3011_semantic-scholar-KG", "N18-3011")
 
 
-def _read_and_compare(path: Path, truth: list[Texts]) -> Score:
-    start = time.perf_counter()
-    try:
-        tables: Iterable[Table] = read_paper(path).tables
-    except PaperError as error:
-        print(f"{path.name}: {error}", file=sys.stderr)
-        tables = ()
-    score = compare(truth, list(tables), path.name)
-    score.seconds = time.perf_counter() - start
-    return score
+def jats(given: Given) -> Lines:
+    """JATS files against docling's stored reading; references against their own tags."""
+    for path in sorted(given.corpus.glob("jats/*.nxml")):
+        gold = given.corpus / f"gold/docling-jats/{path.name}.json"
+        paper, measure = read(path)
+        truth = docling_tables(gold) if gold.exists() else []
+        measure.add(compare_grids(truth, _tables(paper), path.name))
+        measure.add(compare_references(jats_titles(path), paper.references if paper else ()))
+        yield path.name, measure
 
 
-FORMATS = {"latex": measure_latex, "pdf": measure_pdf, "jats": measure_jats}
+def jats_pubtabnet(given: Given) -> Lines:
+    """PubTabNet's tables as a JATS article."""
+    wrap = (
+        "<article><front/><body><table-wrap><label>Table 1</label>{}</table-wrap></body></article>"
+    )
+    yield from _pubtabnet(given, "paper.nxml", wrap)
+
+
+def markdown_pubtabnet(given: Given) -> Lines:
+    """PubTabNet's tables as HTML in Markdown."""
+    yield from _pubtabnet(given, "paper.md", "# Title\n\nTable 1: Results.\n\n{}\n")
+
+
+def _pubtabnet(given: Given, file: str, around: str) -> Lines:
+    for name, truth, source in pubtabnet(given.corpus / "gold/pubtabnet/PubTabNet_Examples.jsonl"):
+        with tempfile.TemporaryDirectory() as scratch:
+            path = Path(scratch) / file
+            path.write_text(around.format(source))
+            paper, measure = read(path)
+        measure.add(compare_grids([truth], _tables(paper), name))
+        yield name, measure
+
+
+def tei(given: Given) -> Lines:
+    """GROBID's output: references against S2ORC; of its tables, the numbers read without a doubt."""
+    for file, gold in (("acl2020.207_SPECTER", "2020.acl-main.207"), ("N18-3011", "N18-3011")):
+        paper, measure = read(given.corpus / f"tei/{file}.tei.xml")
+        titles = s2orc_titles(given.corpus / f"gold/s2orc/{gold}.json")
+        measure.add(compare_references(titles, paper.references if paper else ()))
+        yield file, measure
+    total = Measure()
+    for path in sorted(given.corpus.glob("tei/nlp-tdms/*.tei.xml")):
+        paper, measure = read(path)
+        total.add(measure)
+        for table in _tables(paper):
+            total.tables += 1
+            cells = [cell for row in table.grid for cell in row if cell.numbers]
+            total.sure += len(cells) if table.confidence > DOUBTED else 0
+    yield "nlp-tdms, tables all broken", total
+
+
+def by_other(given: Given, name: str) -> Lines:
+    """The PDFs by a tool: the numbers of each table of the truth, wherever in its best table."""
+    papers = [
+        (path.stem, path, [values_of(table) for table in truth])
+        for path, truth, _ in _papers(given.corpus)
+        if truth
+    ]
+    drawn = [
+        (document, folder / "paper.pdf", [[v.value for v in t.truth.values()] for t in made])
+        for document, folder, made in given.drawn
+    ]
+    for file, path, truth in papers + drawn:
+        start = time.perf_counter()
+        found = OTHERS[name](path)
+        measure = Measure(seconds=time.perf_counter() - start, pages=_pages(path))
+        measure.add(compare_values(truth, found))
+        yield file, measure
+
+
+FORMATS: dict[str, Callable[[Given], Lines]] = {
+    function.__name__.replace("_", "-"): function
+    for function in (
+        latex, latex_drawn, pdf, pdf_drawn, jats, jats_pubtabnet, markdown_pubtabnet, tei
+    )
+}  # fmt: skip
+
+
+_NEEDED = {name: ("pypandoc",) for name in ("latex", "pdf")} | {
+    name: ("pypandoc", *(() if name == "ours" else (name,))) for name in OTHERS
+}
+
+
+def _measure(name: str, given: Given) -> tuple[list[tuple[str, Measure]], int]:
+    """A format's lines, and the peak memory of this process in MiB."""
+    lines = list(FORMATS[name](given) if name in FORMATS else by_other(given, name))
+    return lines, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 
 
 def main() -> None:
-    """Prints the figures of each format."""
+    """Prints the figures of each format, and of other tools on the PDFs."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("corpus", type=Path)
-    parser.add_argument("--format", nargs="+", choices=FORMATS, default=list(FORMATS))
-    parser.add_argument("--verbose", action="store_true", help="print the cells that differ")
+    parser.add_argument("--only", nargs="+", choices=[*FORMATS, *OTHERS])
+    parser.add_argument("--documents", type=int, default=6, help="how many are drawn and typeset")
+    parser.add_argument("--first", type=int, default=0, help="the seed of the first of them")
+    parser.add_argument("--verbose", action="store_true", help="print what differs")
     options = parser.parse_args()
-    if find_spec("pypandoc") is None and {"latex", "pdf"} & set(options.format):
-        parser.error("latex and pdf are measured against pandoc: install pypandoc_binary.")
-    for name in options.format:
-        print(f"\n{name}\n{HEAD}")
-        total = Score()
-        for file, score in FORMATS[name](options.corpus):
-            print(score.line(file))
-            total.add(score)
-            if options.verbose:
-                print(*score.differences, sep="\n")
-        print(total.line("all"))
-    who = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
-    print(f"\npeak memory {max(resource.getrusage(one).ru_maxrss for one in who) >> 10} MiB")
+    with tempfile.TemporaryDirectory() as scratch:
+        given = Given(options.corpus.resolve(), list(_draw(options, Path(scratch))))
+        for name in options.only or [*FORMATS, *OTHERS]:
+            missing = [tool for tool in _NEEDED.get(name, ()) if not find_spec(tool)]
+            if missing:
+                print(f"\n{name}: skipped, {' and '.join(missing)} not installed.")
+                continue
+            _print(name, given, verbose=options.verbose)
+
+
+def _draw(options: argparse.Namespace, scratch: Path):
+    for seed in range(options.first, options.first + options.documents):
+        folder = scratch / str(seed)
+        folder.mkdir()
+        tex, made = typeset_tables.document(seed)
+        typeset.typeset(tex, folder)
+        yield f"drawn {seed}", folder, made
+
+
+def _print(name: str, given: Given, *, verbose: bool) -> None:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as alone:
+        lines, peak = alone.submit(_measure, name, given).result()
+    print(f"\n{name}\n{HEAD}")
+    total = Measure()
+    for file, measure in lines:
+        print(measure.line(file))
+        total.add(measure)
+        if verbose:
+            print(*(f"    {text}" for text in measure.differences), sep="\n")
+    print(f"{total.line('all')}\npeak memory {peak} MiB", flush=True)
 
 
 if __name__ == "__main__":
