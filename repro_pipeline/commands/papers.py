@@ -108,6 +108,12 @@ def _copy(source: Path, fresh: Path, *, paper: str) -> None:
     """A copy of a bundle that is in order."""
     from repro_pipeline.bundle.folder import open_bundle
 
+    if source.is_file():
+        raise UserError(
+            "is a file, and a paper is a folder.",
+            where=str(source),
+            hint="Put it into a folder as paper.pdf, paper.tex, paper.tar.gz, …, and add that.",
+        )
     if fresh.is_relative_to(source):
         raise UserError("a bundle cannot hold the project.", where=str(source))
     open_bundle(source, paper=paper)

@@ -209,6 +209,24 @@ def test_show_and_the_page_tell_who_corrected_what(project, opened, tiny, capsys
     assert "'10.5' by human:ada; '10.0' was read. p. 3" in said
 
 
+def test_the_page_for_checking_has_what_was_corrected_since(project, opened, tiny, capsys):
+    correct("tiny", *NOISY_PLAIN, value="10.5")
+    assert main(["paper", "check", "tiny"]) == 0
+    page = project / "reports/tiny/check.html"
+    assert capsys.readouterr().out.endswith(f"{page}\n")
+    assert 'data-was="10.0" data-by="human:' in page.read_text()
+    assert main(["paper", "check", "tiny", "--out", "elsewhere/page.html"]) == 0
+    assert (project / "elsewhere/page.html").read_text() == page.read_text()
+    assert main(["paper", "check", "tiny", "--out", str(tiny / "paper.md" / "x.html")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert main(["paper", "check", "nobody"]) == 2
+
+
+def test_a_file_is_no_paper_and_it_is_said(project, tiny, capsys):
+    assert main(["add", str(tiny / "paper.md"), "--id", "other"]) == 2
+    assert "is a file, and a paper is a folder" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("address", "value", "sentence"),
     [
