@@ -6,6 +6,7 @@ import dagster as dg
 
 from assets.runs import what_runs_rest_on
 from assets.stage import stage_asset
+from repro_pipeline.agent.align import with_alignment
 from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.model import ReportedClaims
@@ -13,6 +14,9 @@ from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.experiment.campaign import Setting
 from repro_pipeline.experiment.model import RunSet
 from repro_pipeline.experiment.probes import gather_integrity
+from repro_pipeline.frozen import digest
+from repro_pipeline.paper.model import Paper
+from repro_pipeline.scoring.align import align_measures
 from repro_pipeline.scoring.model import IntegrityEvidence
 from repro_pipeline.stages import Ended, Stage
 
@@ -23,12 +27,17 @@ def describe(evidence: IntegrityEvidence) -> dict:
     return {
         "probes": dg.MetadataValue.table([dg.TableRecord(row) for row in rows]),
         "parity runs": len(evidence.parity),
+        **{
+            one.id: "not scored" if one.value is None else one.value
+            for one in align_measures(evidence.alignment)
+        },
     }
 
 
 def rests_on(
     stage: Stage,
     paper_bundle: Bundle,
+    parsed_paper: Paper,
     reported_claims: ReportedClaims,
     implementation: Implementation,
     environment: BuiltEnvironment,
@@ -37,8 +46,10 @@ def rests_on(
     ablations: RunSet | None,
     sensitivity: RunSet | None,
 ) -> dict:
-    """What the runs rest on, which of them count, and the claims looked for in the code."""
+    """What the runs rest on, which of them count, the claims looked for, and what a judge is asked."""
+    judge = stage.project.config.models.judge
     return {
+        "judge": None if judge is None else [judge.model, digest(parsed_paper)],
         **what_runs_rest_on(stage, paper_bundle, implementation, environment, data_manifest),
         "claims": reported_claims.model_dump(mode="json"),
         "runs": [
@@ -54,6 +65,7 @@ def rests_on(
 def integrity(
     stage: Stage,
     paper_bundle: Bundle,
+    parsed_paper: Paper,
     reported_claims: ReportedClaims,
     implementation: Implementation,
     environment: BuiltEnvironment,
@@ -62,7 +74,10 @@ def integrity(
     ablations: RunSet | None,
     sensitivity: RunSet | None,
 ) -> IntegrityEvidence | Ended:
-    """Repetitions with the same seed, and probes of the code: evidence, not yet a judgement."""
+    """Repetitions with the same seed, probes of the code, a judge's answers: evidence, no judgement."""
     setting = Setting(paper_bundle, implementation, environment, data_manifest)
     varied = [runs for runs in (ablations, sensitivity) if runs]
-    return gather_integrity(stage, setting, reported_claims, baseline, varied)
+    evidence = gather_integrity(stage, setting, reported_claims, baseline, varied)
+    return with_alignment(
+        stage, evidence, paper_bundle, parsed_paper, reported_claims, implementation
+    )
