@@ -49,7 +49,11 @@ SECONDS = 0.3
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
-    ["repro_pipeline.definitions", "repro_pipeline.terminal", "pandas", "matplotlib.figure"]
+    [
+        *("repro_pipeline.definitions", "repro_pipeline.terminal", "repro_pipeline.cli"),
+        *("resources.ledger_sql", "resources.artifact_store", "sqlalchemy.dialects.sqlite"),
+        *("pandas", "matplotlib.figure", "alembic.command", "dagster._daemon.daemon"),
+    ]
 )
 """Each command is a process of its own, forked from one that has loaded the libraries and no more."""
 
