@@ -123,7 +123,7 @@ SETUP = re.compile(
 _FILLER = (
     r"(?:\s(?:is|are|was|were|of|to|at|as|with|from|by|set|fixed|initially|equal|values?|parameters?|"
     r"sizes?|for|all|the|a|an|about|up|in|and|or|be|between|among|rate|constant|default|each|both|"
-    r"initial|approximately|around|only|either|\w\s?=)){0,5}[\s=:≈~∈(\[{$|]*$"
+    r"initial|approximately|around|only|either|reduced|dropp(?:ed|ing)|decay(?:ed|ing)|lowered|increased|\w\s?=)){0,5}[\s=:≈~∈(\[{$|]*$"
 )
 _HYPERPARAMETER = re.compile(
     r"\b(?:learning[ _-]?rates?|lrs?|step[ -]?sizes?|momentum|(?:weight[ _-]?)?decay(?: (?:rate|step)s?)?|"
@@ -137,28 +137,15 @@ _HYPERPARAMETER = re.compile(
     r"noise(?: level| rate)?s?|significance level)" + _FILLER,
     re.I,
 )
+_THEN_NAMED = re.compile(
+    r"\s(?:initial )?(?:learning rate|momentum|dropout|weight decay|label smoothing|probability of)\b",
+    re.I,
+)
 _SYMBOL = re.compile(
-    r"(?<![A-Za-z])(?P<symbol>[A-Za-zα-ωΑ-Ω][\w²*′']{0,2}(?:_\{?[\w,]+\}?)?)"
+    r"(?<![A-Za-z])(?P<symbol>[A-Za-zα-ωΑ-Ω][\d²*′']?(?:\^[12])?(?:_\{?[\w,]+\}?)?)"
     r"\s?(?:∈|≈|=|:=|≤|≥|<|>|~)[\s({\[$]*$"
 )
-_STATISTICS = {
-    *"pPrRFtWHVdUZzQκ",
-    "R2",
-    "R²",
-    "r2",
-    "r²",
-    "R^2",
-    "F1",
-    "χ2",
-    "χ²",
-    "AP",
-    "EM",
-    "acc",
-    "err",
-    "AUC",
-    "MSE",
-    "MAE",
-}
+_STATISTICS = re.compile(r"[pPrRFtWHVdUZzQκ](?:_.*)?|[RrFχ]\^?[12²](?:_.*)?")
 """Symbols of results rather than of settings."""
 _LOOSE = re.compile(
     r"\b(?:weight(?:ed|s|ing)?|coefficients?|variance|standard deviation|probabilit(?:y|ies)|proportion|"
@@ -167,7 +154,7 @@ _LOOSE = re.compile(
     + _FILLER,
     re.I,
 )
-_LIST = re.compile(r"(?:[\d.,;/\s{}()\[\]$%×^−–-]|\b(?:and|or|to|then)\b)+$")
+_LIST = re.compile(r"(?:[\d.,;/\s{}()\[\]$%×^−–-]|\b(?:and|or|to|then|masked)\b)+$")
 
 _COUNTED = re.compile(
     r"^\$?\s?[-–]?\s?(?:[\w-]+\s){0,2}?(?:"
@@ -200,16 +187,23 @@ _CITED = re.compile(r"\[[\d,;\s–-]*$")
 
 def is_hyperparameter(text: str, one: Numeral) -> bool:
     """Whether a hyperparameter's name, or a symbol that is no statistic's, stands before a number."""
+    if one.unit in ("points", "times"):
+        return False
+    if _THEN_NAMED.match(text[one.stop : one.stop + _NEAR]):
+        return True
     return any(
         _HYPERPARAMETER.search(before)
-        or ((found := _SYMBOL.search(before)) and found["symbol"] not in _STATISTICS)
+        or ((found := _SYMBOL.search(before)) and not _STATISTICS.fullmatch(found["symbol"]))
         for before in _before(text, one)
     )
 
 
-def is_loose_setting(text: str, one: Numeral) -> bool:
+def is_loose_setting(text: str, one: Numeral, sentence: Sentence) -> bool:
     """Whether a number is likely a setting: it counts things, or words such as `range` precede it."""
-    return is_count(text, one) or any(_LOOSE.search(before) for before in _before(text, one))
+    if is_count(text, one):
+        return True
+    told = sentence.metric and not sentence.setup
+    return not told and any(_LOOSE.search(before) for before in _before(text, one))
 
 
 def _before(text: str, one: Numeral) -> Iterator[str]:

@@ -102,7 +102,7 @@ def _is_result(text: str, sentence: Sentence, one: Numeral, hit: Hit | None, rea
     if telling and (one.decimal or sentence.tells_results or not context.is_count(text, one)):
         return True
     marked = one.spread or one.unit != ""
-    if context.is_loose_setting(text, one) or not (sentence.tells_results or marked):
+    if context.is_loose_setting(text, one, sentence) or not (sentence.tells_results or marked):
         return False
     if not (sentence.metric or sentence.verdict):
         return False

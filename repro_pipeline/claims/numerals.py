@@ -145,8 +145,8 @@ def _numeral(text: str, start: int, stop: int, written_power: str | None) -> Num
 def _exponent(power: str | None) -> int:
     if not power:
         return 0
-    digits = re.search(r"[+\-]?\d+\D*$", power.translate(_SUPERSCRIPT))
-    return int(re.sub(r"[^\d+\-]", "", digits[0])) if digits else 0
+    raised = re.sub(r"^\s?\D+\s?10(?!$)", "", power.translate(_SUPERSCRIPT))
+    return int(re.sub(r"[^\d+\-]", "", raised))
 
 
 def _ways(printed: str) -> Iterator[str]:
