@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from repro_pipeline.scoring.explain import explanations
 from repro_pipeline.scoring.model import ClaimVerdict
 from repro_pipeline.scoring.words import number, plain
 from repro_pipeline.submission.grade import Graded
@@ -36,6 +37,9 @@ def as_json(graded: Graded) -> dict[str, Any]:
             "status": str(scores.integrity),
             "findings": [finding.model_dump(mode="json") for finding in scores.findings],
         },
+        "false_discovery": scores.false_discovery and scores.false_discovery.model_dump(mode="json"),
+        "measures": [measure.model_dump(mode="json") for measure in scores.measures],
+        "explanations": [one.model_dump(mode="json") for one in explanations(scores)],
     }
 
 
