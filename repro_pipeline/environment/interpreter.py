@@ -35,7 +35,7 @@ def find_interpreter(wanted: str | None, *, cache: Path) -> Interpreter:
     reach come first (a sandbox runs as one), then the pipeline's own minor version, then the
     newest. Raises BuildError that lists what there is.
     """
-    fits = wanted_versions(wanted or OWN)
+    fits = wanted_versions((wanted or "").strip() or OWN)
     installed = _installed(cache)
     fitting = [(version, path) for version, path in installed if fits.contains(version)]
     if not fitting:

@@ -152,9 +152,8 @@ def test_an_experiment_that_cannot_be_meant_is_refused(tmp_path, experiments, se
         ('{"a": -Infinity}', "CODE/config.json: holds -Infinity, which is no finite number."),
         ('{"a": 1e400}', "CODE/config.json: holds 1e400, which is no finite number."),
         (
-            '{\n"a": 1,\n}',
-            "CODE/config.json:3: is no valid JSON: Expecting property name enclosed in "
-            "double quotes.",
+            '{\n"a": 1\n"b": 2}',
+            "CODE/config.json:3: is no valid JSON: Expecting ',' delimiter.",
         ),
         ('{"a": 1, "a": 2}', "CODE/config.json: is no usable JSON: the key 'a' stands twice."),
         ("[1]", "CODE/config.json: must be a mapping of settings."),

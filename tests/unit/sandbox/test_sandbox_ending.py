@@ -40,13 +40,18 @@ each_runner = pytest.mark.parametrize("name", ["bubblewrap", "unsafe_local"])
 def start(
     name: str, folder: Path, *command: str, wrapper: tuple[str, ...] = ()
 ) -> subprocess.Popen:
-    """Start a process that runs a command by a runner."""
+    """Start a process that runs a command by a runner; its temporary files lie in `folder`/tmp."""
+    (folder / "tmp").mkdir(exist_ok=True)
     return subprocess.Popen(
         [*wrapper, sys.executable, "-c", DRIVER, name, str(folder), *command],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
+            "TMPDIR": str(folder / "tmp"),
+        },
     )
 
 
@@ -89,7 +94,7 @@ def test_a_run_ends_with_its_caller(name: str, number: int, tmp_path: Path, word
     caller.send_signal(number)
     caller.wait(30)
     wait_until(lambda: processes(word) == [])
-    wait_until(lambda: not list(Path("/tmp").glob("repro-scratch-*")))
+    wait_until(lambda: not list((tmp_path / "tmp").glob("repro-scratch-*")))
     wait_until(lambda: (tmp_path / "out").stat().st_uid == os.geteuid())
 
 
