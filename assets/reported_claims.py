@@ -6,7 +6,7 @@ import dagster as dg
 
 from assets.stage import stage_asset
 from repro_pipeline.bundle.folder import Bundle
-from repro_pipeline.claims.extract import extract_claims
+from repro_pipeline.claims.chosen import claims_of, what_claims_rest_on
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.stages import Stage
@@ -35,13 +35,15 @@ def describe(reported: ReportedClaims) -> dict:
     }
 
 
-def claims_and_paper(stage: Stage, paper_bundle: Bundle, parsed_paper: Paper) -> dict:
-    """Only the task's claims and pairs matter, and the document."""
-    task = paper_bundle.task.model_dump(mode="json", include={"claims", "ablations", "comparisons"})
-    return {"task": task, "paper": parsed_paper.model_dump(mode="json")}
+def said_of_claims(stage: Stage, paper_bundle: Bundle, parsed_paper: Paper) -> dict:
+    """Only what is said of claims matters, by whoever has the say, and the document."""
+    return what_claims_rest_on(stage, paper_bundle.task, parsed_paper)
 
 
-@stage_asset(group="understand", version="1", describe=describe, depends_on=claims_and_paper)
+@stage_asset(group="understand", version="1", describe=describe, depends_on=said_of_claims)
 def reported_claims(stage: Stage, paper_bundle: Bundle, parsed_paper: Paper) -> ReportedClaims:
-    """The reported values to reproduce, each read from its cell of the paper, and the ablation pairs."""
-    return extract_claims(parsed_paper, paper_bundle.task)
+    """The reported values to reproduce, each read from its cell of the paper, and the ablation pairs.
+
+    A person's choice counts first (`repro claims`), then `task.yaml`; else a model proposes cells.
+    """
+    return claims_of(stage, paper_bundle.task, parsed_paper)

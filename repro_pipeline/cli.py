@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from repro_pipeline.commands import (
     agent,
+    claims,
     doctor,
     gaps,
     ledger,
@@ -72,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
         score,
         paperbench,
         paper,
+        claims,
         gaps,
         ui,
         review,

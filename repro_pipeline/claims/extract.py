@@ -23,7 +23,8 @@ def extract_claims(paper: Paper, task: Task) -> ReportedClaims:
         raise BundleError(
             "names no claims.",
             where="task.yaml",
-            hint="Name the numbers that matter under `claims`, by table, row and column.",
+            hint="Name the numbers that matter under `claims`, by table, row and column; or configure "
+            "a `reader` under `models` in repro.yaml, which proposes some.",
         )
     claims, faults = [], []
     for wanted in task.claims:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
+from repro_pipeline.bundle.task import Task, TaskClaim, TaskPair
 from repro_pipeline.errors import LedgerError
 from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.experiment.spec import ExperimentKind, Purpose
@@ -119,6 +120,34 @@ class CellCorrected(Payload):
         """Once per source, cell, new text, and correction that it replaces."""
         where = digest([self.source, self.address.model_dump(mode="json"), self.replaces])
         return f"cell:{where}:{digest(self.after)}"
+
+
+class ClaimsChosen(Payload):
+    """A person confirmed the claims of a paper as they were proposed, or chose others."""
+
+    kind: Literal["claims_chosen"] = "claims_chosen"
+    base: Sha256
+    """Digest of what `task.yaml` said of claims: a choice made for other words of it does not count."""
+    how: Literal["confirmed", "edited"]
+    claims: Annotated[tuple[TaskClaim, ...], Field(min_length=1)]
+    ablations: tuple[TaskPair, ...] = ()
+    comparisons: tuple[TaskPair, ...] = ()
+    proposed_by: str
+    """Who chose the claims: of confirmed ones, who proposed them."""
+    reason: str = ""
+    replaces: Sha256 | None = None
+    """Hash of the event that held the choice so far, where there was one."""
+
+    @property
+    def task(self) -> Task:
+        """The claims as `task.yaml` would say them."""
+        return Task(claims=self.claims, ablations=self.ablations, comparisons=self.comparisons)
+
+    @property
+    def key(self) -> str:
+        """Once per choice, and choice that it replaces."""
+        said = [self.base, self.how, self.task.model_dump(mode="json"), self.replaces]
+        return f"claims:{digest(said)}"
 
 
 class ModelCalled(Payload):
@@ -449,6 +478,7 @@ AnyPayload = Annotated[
     | StageFinished
     | AssumptionRecorded
     | CellCorrected
+    | ClaimsChosen
     | ModelCalled
     | ModelReserved
     | ModelFailed
