@@ -102,24 +102,22 @@ def _look_up(tools: Tools, wanted: LookUp) -> Outcome:
 
 def _assume(tools: Tools, wanted: Assume) -> Outcome:
     known = {claim.id for claim in tools.material.claims}
-    strangers = [claim for claim in wanted.claims if claim not in known]
+    named = (claim for choice in wanted.choices for claim in choice.claims)
+    strangers = [claim for claim in named if claim not in known]
     if strangers:
         return Outcome.failed(UserError(f"there is no claim '{strangers[0]}'."))
     model = tools.desk.model_of("planner")
-    assumption = Assumption(
-        id=wanted.id,
-        topic=wanted.topic,
-        statement=wanted.statement,
-        value=wanted.value,
-        alternatives=wanted.alternatives,
-        influence=wanted.influence,
-        claims=wanted.claims,
-        source=AssumptionSource(kind="model", note=model),
-        proposed_by=f"model:{model}",
-    )
-    tools.desk.record(AssumptionRecorded(assumption=assumption), actor=f"model:{model}")
-    line = f"{wanted.statement} Value: {wanted.value}."
-    return Outcome(Status.OK, f"Assumed: {line}"[:400], facts={"assumed": {wanted.id: line[:400]}})
+    assumed = {}
+    for choice in wanted.choices:
+        assumption = Assumption(
+            **choice.model_dump(),
+            source=AssumptionSource(kind="model", note=model),
+            proposed_by=f"model:{model}",
+        )
+        tools.desk.record(AssumptionRecorded(assumption=assumption), actor=f"model:{model}")
+        assumed[choice.id] = f"{choice.statement} Value: {choice.value}."[:400]
+    said = f"Assumed: {', '.join(f'{name}: {line}' for name, line in assumed.items())}"
+    return Outcome(Status.OK, said[:600], facts={"assumed": assumed})
 
 
 def _change_code(
@@ -132,7 +130,8 @@ def _change_code(
     ]
     failure = standing.failure.facts.get("output", "") if standing.failure else ""
     name = f"implementation/{step}"
-    order = Order(name, wanted, tuple(points), failure=failure, advice=advice)
+    assumed = (*tools.material.assumptions, *standing.assumed.values())
+    order = Order(name, wanted, tuple(points), tuple(assumed), failure=failure, advice=advice)
     paths: list[str] = []
 
     def keep(change: Change) -> None:

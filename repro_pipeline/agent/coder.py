@@ -114,6 +114,8 @@ class Order:
     task: ChangeCode
     points: tuple[str, ...]
     """What the paper says of it."""
+    assumed: tuple[str, ...] = ()
+    """What was chosen where the paper is silent."""
     failure: str = ""
     """How the last run failed: output of a run."""
     advice: str = ""
@@ -166,7 +168,7 @@ class ModelCoder:
             results, bad = self._carry_out(turn, workspace, keep)
             history.append(results)
             said = turn.said or turn.thought
-            # Who ends with an edit that did not match has not done what it says.
+            # Who ends with an edit or a command that failed has not done what it says.
             if turn.done and not bad:
                 return Report(said, done=True)
         return Report(f"It was not done within {TURNS} turns. {said}", done=False)
@@ -179,6 +181,7 @@ class ModelCoder:
             "claims": Block("claims", claims_text(self.material, 8000), "source"),
             "sections": Block("sections", ", ".join(self.sections()), "source"),
             "points": Block("points", "\n".join(order.points) or "none", "own"),
+            "assumed": Block("assumptions", "\n".join(order.assumed)[:6000] or "none", "source"),
             "files": _files(workspace),
             "part": order.task.part,
             "task": Block("task", order.task.task, "own"),
@@ -195,12 +198,18 @@ class ModelCoder:
     def _carry_out(
         self, turn: Turn, workspace: Workspace, keep: Keep
     ) -> tuple[tuple[Part, ...], bool]:
-        """What came of a turn's actions, and whether an edit failed."""
+        """What came of a turn's actions, and whether any failed."""
         parts: list[Part] = [Block("you said", turn.thought[:1500], "own")]
         bad = False
         for action in turn.actions:
             try:
-                parts.append(self._do(action, workspace, keep))
+                if isinstance(action, Run):
+                    trial = self.trials.run(workspace, action.command)
+                    bad = bad or not trial.ok
+                    name = _named(f"run {' '.join(action.command)}")
+                    parts.append(Block(name, f"{trial.said}\n{trial.output}"[:RESULT], "output"))
+                else:
+                    parts.append(self._do(action, workspace, keep))
             except EditError as error:
                 bad = True
                 parts.append(Block(f"{action.tool} failed", str(error), "own"))
@@ -213,10 +222,6 @@ class ModelCoder:
                 return Block(_named(f"read {action.path}"), text, "own")
             case ListFiles():
                 return Block("list", "\n".join(workspace.files()) or "none", "own")
-            case Run():
-                trial = self.trials.run(workspace, action.command)
-                name = _named(f"run {' '.join(action.command)}")
-                return Block(name, f"{trial.said}\n{trial.output}"[:RESULT], "output")
             case ReadPaper():
                 text = self.material.section(action.section, action.words)
                 known = f"There is no such section; there are: {', '.join(self.sections())}"

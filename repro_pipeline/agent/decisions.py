@@ -25,10 +25,9 @@ class LookUp(Frozen):
     """What to look for; empty: the beginning."""
 
 
-class Assume(Frozen):
-    """Write down something that the paper leaves unsaid, with what was chosen."""
+class Choice(Frozen):
+    """Something that the paper leaves unsaid, with what was chosen."""
 
-    action: Literal["assume"]
     id: Slug
     topic: Short
     statement: Text
@@ -36,6 +35,14 @@ class Assume(Frozen):
     alternatives: Annotated[tuple[str | int | float | bool, ...], Field(max_length=6)] = ()
     influence: Influence = Influence.MEDIUM
     claims: Annotated[tuple[ClaimId, ...], Field(max_length=200)] = ()
+    """The claims that it may move; empty: all."""
+
+
+class Assume(Frozen):
+    """Write down what the paper leaves unsaid."""
+
+    action: Literal["assume"]
+    choices: Annotated[tuple[Choice, ...], Field(min_length=1, max_length=12)]
 
 
 class ChangeCode(Frozen):

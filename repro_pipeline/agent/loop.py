@@ -18,7 +18,7 @@ from repro_pipeline.agent.decisions import Decision, Stop, Summary
 from repro_pipeline.agent.judge import doubts, open_points
 from repro_pipeline.agent.model import Implementation
 from repro_pipeline.agent.prompt import Block, Values
-from repro_pipeline.agent.standing import Standing, recurrences_with, standing_of
+from repro_pipeline.agent.standing import SUMMARISING, Standing, recurrences_with, standing_of
 from repro_pipeline.agent.state import claims_text, planner_values
 from repro_pipeline.errors import UserError
 from repro_pipeline.ledger.events import AgentStepped
@@ -189,6 +189,8 @@ class PaperReproAgent:
         """Write the step down, with the code after it; the same failure too often ends the work."""
         tools = self.tools
         decision = turn.decision.model_dump(mode="json") if turn.decision else {}
+        if standing.summary is None:
+            decision = {"do": {"action": SUMMARISING}}
         step = AgentStepped(
             session=tools.session,
             step=standing.steps,

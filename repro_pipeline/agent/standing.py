@@ -13,6 +13,8 @@ from repro_pipeline.status import Status
 
 DECIDING = "decide"
 """What a step is called in which the planner came to no decision."""
+SUMMARISING = "summarise"
+"""What a step is called in which the paper is summed up."""
 
 
 @dataclass

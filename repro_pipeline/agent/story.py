@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from repro_pipeline.agent.standing import kind_of
 from repro_pipeline.ledger.events import (
     AgentStarted,
     AgentStepped,
@@ -66,16 +67,8 @@ class Teller:
 def told(step: AgentStepped) -> str:
     """A step in a sentence: what was to be done, and what came of it."""
     do = step.decision.get("do", {})
-    if not do:
-        name = "summary of the paper" if "summary" in step.facts else "decision"
-    else:
-        about = (
-            do.get("task")
-            or do.get("where")
-            or do.get("id")
-            or ", ".join(do.get("experiments", ()))
-        )
-        name = do["action"] + (f" ({about.splitlines()[0][:100]})" if about else "")
+    about = do.get("task") or do.get("where") or ", ".join(do.get("experiments", ()))
+    name = kind_of(step) + (f" ({about.splitlines()[0][:100]})" if about else "")
     return f"{name}: {step.status}. {step.said}"
 
 
