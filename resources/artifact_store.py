@@ -38,6 +38,8 @@ _NAME = re.compile(r"^([0-9a-f]{64})(\.gz)?$")
 _INCOMING = "incoming"
 _EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
 """What must be installed for a kind of place."""
+_CLIENTS = {"botocore", "aiobotocore", "aiohttp", "gcsfs", "google"}
+"""Packages whose errors are no OSErrors, and say what a server or the network did."""
 
 
 class Stored(NamedTuple):
@@ -57,7 +59,8 @@ class FsspecArtifactStore:
 
     def __init__(self, url_or_folder: str) -> None:
         with _explained(url_or_folder):
-            self._fs, root = fsspec.core.url_to_fs(url_or_folder)
+            # A listing that was kept would not show what other processes stored since.
+            self._fs, root = fsspec.core.url_to_fs(url_or_folder, use_listings_cache=False)
             self._root = root.rstrip("/")
             self._local = Path(self._root) if isinstance(self._fs, LocalFileSystem) else None
             if self._local:
@@ -272,10 +275,11 @@ class _Checked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:
-        try:
-            piece = self._plain.read(len(buffer))
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise self._altered() from error
+        with _explained(self._digest):
+            try:
+                piece = self._plain.read(len(buffer))
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                raise self._altered() from error
         if not piece and self._hash.hexdigest() != self._digest:
             raise self._altered()
         self._hash.update(piece)
@@ -336,3 +340,8 @@ def _explained(where: str) -> Iterator[None]:
         what = f"the artifact store failed: {error.strerror or error}"
         hint = "Check the path, its permissions, and the space."
         raise StoreError(what, where=where, hint=hint) from error
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in _CLIENTS:
+            raise
+        hint = "Check the server, the credentials, and the network; what was stored stays stored."
+        raise StoreError(f"the artifact store failed: {error}", where=where, hint=hint) from error
