@@ -20,11 +20,12 @@ from repro_pipeline.experiment.changed import (
 from repro_pipeline.experiment.model import Run, RunSet
 from repro_pipeline.experiment.readings import Readings, read_all
 from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose
+from repro_pipeline.forensics.rows import shared_rows
 from repro_pipeline.forensics.spoil import single_settings
 from repro_pipeline.scoring.literals import literal_scan
 from repro_pipeline.scoring.model import Finding, IntegrityEvidence, Probe
 from repro_pipeline.scoring.probes import response_probe
-from repro_pipeline.scoring.words import duration
+from repro_pipeline.scoring.words import counted, duration
 from repro_pipeline.stages import Ended, Stage
 from repro_pipeline.submission.model import Submission
 
@@ -82,6 +83,8 @@ def gather_integrity(
         parity=_runs(parity),
         probes=(
             literal_scan(texts, claims.claims),
+            _code_read(texts),
+            *_shared_rows(setting, stage.bundle_folder),
             *_sample_probes(_runs(small), first),
             *_variation_probes(setting, varied, baseline),
             *_response_probes(changed.changes),
@@ -251,6 +254,32 @@ def _variation_probes(
         seen.add(experiment.id)
         change = f"The changed {', '.join(experiment.change)} in {experiment.id}"
         yield response_probe("config_sensitivity", change, before.values, run.values)
+
+
+def _code_read(texts: Mapping[str, str]) -> Probe:
+    """That the code was read, and how much of it is in a language that is."""
+    files = sum(path.endswith(".py") for path in texts)
+    return Probe(
+        id="code_read",
+        applies=files > 0,
+        sentence=f"{counted(files, 'Python file')} read."
+        if files
+        else "There is no Python to read.",
+        evidence={"files": files},
+    )
+
+
+def _shared_rows(setting: Setting, bundle: Path) -> Iterator[Probe]:
+    """Rows under two roles by their content, where the data have roles."""
+    by_role: dict[str, dict] = {"train": {}, "test": {}, "validation": {}}
+    for entry in setting.data.entries:
+        for role in set(entry.roles) & set(by_role):
+            file = entry.role_files.get(role)
+            rows = [int(n) for n in (bundle / file).read_text().split()] if file else None
+            by_role[role][entry.name] = (bundle / entry.file, rows)
+    evaluation = by_role["test"] or by_role["validation"]
+    if by_role["train"] and evaluation:
+        yield shared_rows(by_role["train"], evaluation)
 
 
 _PROBES = {

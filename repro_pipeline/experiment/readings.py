@@ -77,8 +77,17 @@ def read_all(given: Readings) -> tuple[Finding, ...]:
     ]
     if given.said is None:
         found = [_as_information(one) for one in found]
+    found = [_together(one, {other.kind for other in found}) for one in found]
     unique = {(one.kind, one.severity, one.claims): one for one in reversed(found)}
     return tuple(reversed(unique.values()))
+
+
+def _together(finding: Finding, kinds: set[str]) -> Finding:
+    """What only two readings together show."""
+    if finding.kind == "made_up_data" and "data_not_read" in kinds:
+        sentence = f"{finding.evidence} And no run was seen to read the input data."
+        return finding.model_copy(update={"severity": "suspect", "evidence": sentence})
+    return finding
 
 
 def _as_information(finding: Finding) -> Finding:
@@ -107,7 +116,19 @@ def _followed(
         first = mutants[FACTORS[0]]
         after = [mutants[f].run.values or None if mutants[f].run else None for f in FACTORS]
         for one in followed(_by_id(given), first.places or {}, first.base.values, after):
-            yield _follows(one, lines, names, "hidden_code" in kinds, _targeted(static, one.claim))
+            hidden = "hidden_code" in kinds or one.claim in _ignoring_data(given)
+            yield _follows(one, lines, names, hidden, _targeted(static, one.claim))
+
+
+def _ignoring_data(given: Readings) -> set[str]:
+    """The claims whose value is the same to the bit with data that mean nothing."""
+    spoilt = [c for c in given.changed if c.way == "noise" and c.run and c.run.values]
+    return {
+        claim
+        for change in spoilt
+        for claim, value in change.base.values.items()
+        if change.run.values.get(claim) == value
+    }
 
 
 def _targeted(static: Sequence[Finding], claim: str) -> bool:
@@ -154,10 +175,20 @@ def _responses(given: Readings) -> Iterator[Finding]:
             before=c.base.values,
             after=c.run.values or None,
             certain=c.certain,
+            read=_reads(given, c, [str(mount.target) for mount in mounts.values()]),
         )
         for c in changes
     ]
     yield from data_findings(responses, _by_id(given), shares)
+
+
+def _reads(given: Readings, change: Changed, places: Sequence[str]) -> bool:
+    """Whether a changed run was seen to read one of the input files."""
+    digest_of_record = change.run.counted.record if change.run else None
+    if digest_of_record is None:
+        return False
+    record = parse(given.stage.project.store.get(digest_of_record))
+    return any(entry.about in places for entry in record.of("read"))
 
 
 def _records(given: Readings) -> list[Record]:

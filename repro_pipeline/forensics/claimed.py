@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from repro_pipeline.claims.model import Claim, Direction
 from repro_pipeline.experiment.statistics import prediction_interval
+from repro_pipeline.frozen import digest
 from repro_pipeline.scoring.model import Finding
 from repro_pipeline.scoring.words import counted, number
 from repro_pipeline.submission.model import ClaimedRun, ListedAttempt, Submission
@@ -38,7 +39,8 @@ def findings(
     says whether two runs of one seed gave the same bits.
     """
     yield from _differing(said.runs, claims, again, fresh, repeatable)
-    yield from _copies(said.runs, again)
+    if repeatable:
+        yield from _copies(said.runs, again)
     yield from _picked(said.runs, claims, again, fresh)
     yield from _unusable(said.runs, again, experiments)
     yield from attempts(said)
@@ -83,6 +85,7 @@ def _differing(
         f"{run.name}: {claim} claimed {number(value)}, found {number(found)}"
         for run, claim, value, found in (foreign or differing)[:3]
     )
+    edited = _one_edit([(value, found) for _, _, value, found in differing])
     far = [one for one in foreign if abs(one[2] - one[3]) > 0.05 * max(abs(one[3]), 1e-12)]
     if repeatable is False:
         # Code that repeats nothing can only be held against its own spread.
@@ -90,14 +93,28 @@ def _differing(
     elif foreign:
         severity = "violation" if far or agreeing else "suspect"
     else:
-        severity = "suspect" if agreeing else "unverified"
+        severity = "suspect" if agreeing or edited else "unverified"
     total = len(agreeing) + len(differing)
     yield Finding(
         kind="claimed_not_reproduced",
         evidence=f"{len(differing)} of {counted(total, 'claimed value')} differ from a re-run with the same "
-        f"seed{', beyond what other seeds give' if foreign else ''}: {shown}.",
+        f"seed{', beyond what other seeds give' if foreign else ''}"
+        f"{', all by the same amount' if edited else ''}: {shown}.",
         severity=severity,
         claims=tuple(dict.fromkeys(one[1] for one in differing)),
+    )
+
+
+def _one_edit(pairs: Sequence[tuple[float, float]]) -> bool:
+    """Whether all claimed values differ from the found ones by one summand or one factor."""
+    if len(pairs) < 3 or len({found for _, found in pairs}) < 2:
+        return False
+    offsets = [value - found for value, found in pairs]
+    ratios = [value / found for value, found in pairs if found]
+    return any(
+        max(numbers) - min(numbers) <= 1e-3 * max(abs(n - neutral) for n in numbers)
+        for numbers, neutral in ((offsets, 0.0), (ratios, 1.0))
+        if numbers
     )
 
 
@@ -118,9 +135,14 @@ def _copies(runs: Sequence[ClaimedRun], again: Mapping[Place, Values | None]) ->
         if run.values:
             by_values[run.experiment, tuple(sorted(run.values.items()))].append(run)
     for (experiment, _), group in by_values.items():
-        found = [again.get((experiment, run.seed)) for run in group]
-        different = {tuple(sorted(values.items())) for values in found if values}
-        if len(group) > 1 and len(different) > 1:
+        found = {run.name: again.get((experiment, run.seed)) for run in group}
+        unlike = [
+            run
+            for run in group
+            if (values := found[run.name])
+            and any(not same(value, values[c]) for c, value in run.values.items() if c in values)
+        ]
+        if len(group) > 1 and unlike and len({digest(v) for v in found.values() if v}) > 1:
             yield Finding(
                 kind="claimed_copies",
                 evidence=f"{', '.join(run.name for run in group[:3])} claim the same values, and the code gives "

@@ -160,9 +160,12 @@ def _evaluate(node: ast.AST, names: Mapping[str, Any], depth: int) -> Any:
 
 
 def _call(node: ast.Call, of: Callable[[ast.AST], Any]) -> Any:
-    arguments = [of(argument) for argument in node.args]
+    mapped = isinstance(node.func, ast.Name) and node.func.id == "map"
+    arguments = [] if mapped else [of(argument) for argument in node.args]
     options = {option.arg: of(option.value) for option in node.keywords if option.arg}
     if isinstance(node.func, ast.Name):
+        if node.func.id == "map" and isinstance(node.args[0], ast.Name):
+            return [_known(node.args[0].id)(item) for item in of(node.args[1])]
         if node.func.id == "reversed":
             return list(reversed(arguments[0]))
         return _known(node.func.id)(*arguments, **options)

@@ -44,10 +44,6 @@ _LOOKED_INTO = (
     ast.Tuple,
     ast.Set,
     ast.Dict,
-    ast.ListComp,
-    ast.GeneratorExp,
-    ast.SetComp,
-    ast.DictComp,
     ast.Lambda,
 )
 """Expressions whose parts are told apart, although the whole may be constant."""
@@ -278,6 +274,14 @@ class _Reader:
         self.names: dict[str, Any] = module.names
         self.under: list[Node] = []
         self.loops: list[list[Node]] = []
+        self.samples = {
+            target.id
+            for part in ast.walk(module.tree)
+            if isinstance(part, ast.Assign)
+            for target in part.targets
+            if isinstance(target, ast.Name) and isinstance(part.value, ast.Call)
+            if _last_name(part.value.func) in _DRAWS and not _single(part.value)
+        }
         self.many = 0
         """How many loops over a range are around: what is drawn there is data."""
 
@@ -503,6 +507,8 @@ class _Reader:
                 keys = {("key", node.slice.value)} if _is_text(node.slice) else set()
                 return inner | keys | {mark}
             case ast.BinOp():
+                if self._is_sample(node.left) or self._is_sample(node.right):
+                    return self._opaque(node, [node.left, node.right])
                 return self.of(node.left) | self.of(node.right)
             case ast.UnaryOp():
                 return (
@@ -587,6 +593,17 @@ class _Reader:
             if _is_text(key):
                 self._flow(("key", key.value), sources)
         return found
+
+    def _is_sample(self, node: ast.expr) -> bool:
+        """Whether an expression is an array of random draws: data, whatever is added to it."""
+        match node:
+            case ast.Call():
+                return _last_name(node.func) in _DRAWS and not _single(node)
+            case ast.BinOp():
+                return self._is_sample(node.left) or self._is_sample(node.right)
+            case ast.Name():
+                return node.id in self.samples
+        return False
 
     def _comprehension(self, node: Any) -> set[Node]:
         if _draws(node) and any(_counts(loop.iter) for loop in node.generators):

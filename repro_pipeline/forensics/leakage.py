@@ -14,17 +14,6 @@ from collections.abc import Iterator
 from repro_pipeline.forensics.graph import Graph, Node
 from repro_pipeline.scoring.model import Finding
 
-LEAKS = {
-    "fit_on_test",
-    "fit_before_split",
-    "chosen_on_test",
-    "best_of_several",
-    "target_among_features",
-    "tested_on_training_rows",
-    "labels_do_not_matter",
-}
-"""The kinds of findings that are about leakage, from wherever."""
-
 _TEST = re.compile(
     r"(^|_)(test|te|tst|heldout|holdout)(_|$|\d)|(?<=[a-z])_?(Test|TEST)$|^(x|y)te$", re.I
 )
@@ -139,7 +128,6 @@ def _chosen(graph: Graph) -> Iterator[Finding]:
             for n in test.nodes
             if n[0] == "var"
         )
-        behind = graph.behind(test.nodes, "direct", "derived")
         if best and any(_is_test(n) for n in test.nodes | _one_step(graph, test.nodes)):
             yield Finding(
                 kind="chosen_on_test",
@@ -147,7 +135,6 @@ def _chosen(graph: Graph) -> Iterator[Finding]:
                 "best on test data.",
                 severity="unverified",
             )
-        del behind
 
 
 def _one_step(graph: Graph, nodes: frozenset[Node]) -> set[Node]:

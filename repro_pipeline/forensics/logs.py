@@ -18,7 +18,7 @@ _TIME = re.compile(
 _RESULT = re.compile(
     r"epoch|loss|acc|error|err\b|train|valid|test|step|iter|score|f1|auc|mean|result|metric", re.I
 )
-_WORD = re.compile(r"[A-Za-z]{4,}")
+_WORD = re.compile(r"[A-Za-z_]{4,}")
 
 
 def findings(
@@ -73,12 +73,12 @@ def _fits(shown: float, value: float) -> bool:
 
 def _foreign(run: ClaimedRun, printed: str, sources: str) -> Iterator[Finding]:
     """Lines of results that the run does not print, and whose words stand nowhere in the code."""
-    here = {_template(line) for line in _lines(printed)}
+    here, known = {_template(line) for line in _lines(printed)}, set(_WORD.findall(sources))
     results = [line for line in _lines(run.log) if _RESULT.search(line) and _NUMBER.search(line)]
     strange = [
         line
         for line in results
-        if _template(line) not in here and not any(word in sources for word in _WORD.findall(line))
+        if _template(line) not in here and not known & set(_WORD.findall(line))
     ]
     absent = [line for line in results if _template(line) not in here]
     if len(strange) >= 2 and 2 * len(strange) > len(results):

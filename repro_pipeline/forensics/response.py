@@ -39,6 +39,8 @@ class Response(Frozen):
     """None where the changed run failed."""
     certain: bool = True
     """Whether it is known that the labels were the labels."""
+    read: bool = False
+    """Whether the run was seen to read the input data."""
 
 
 def data_findings(
@@ -70,6 +72,7 @@ def _labels(
     gave = f"{first} gives {number(response.after[first])}, with the real ones {number(response.before[first])}"
     if response.way == "labels":
         same = all(response.before[c] == response.after[c] for c in kept)
+        certain = response.certain
         yield Finding(
             kind="labels_do_not_matter",
             evidence=f"{response.change}: {gave}. "
@@ -78,7 +81,11 @@ def _labels(
                 if same
                 else "Labels in random order cannot be predicted unless they are seen."
             ),
-            severity="unverified" if same or not response.certain else "violation",
+            severity="violation"
+            if certain and not same
+            else "suspect"
+            if certain and response.read
+            else "unverified",
             claims=tuple(kept),
         )
     else:

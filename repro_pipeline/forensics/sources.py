@@ -22,7 +22,7 @@ from repro_pipeline.scoring.literals import telling_digits
 from repro_pipeline.scoring.model import Finding
 
 _HIDING = re.compile(
-    r"b(?:16|32|64|85)decode|a85decode|fromhex|unhexlify|decompress|unpack|\bchr\(|\bord\(|\[::-1\]"
+    r"\bmap\(chr|b(?:16|32|64|85)decode|a85decode|fromhex|unhexlify|decompress|unpack|\bchr\(|\bord\(|\[::-1\]"
     r"|from_bytes|bytes\(|bytearray\(|rot_?13|int\('[0-9a-zA-Z]+', "
 )
 _SEED = re.compile(r"(^|_)(seed|rng_seed|random_state|s)$|seed$", re.I)

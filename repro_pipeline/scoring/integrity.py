@@ -170,10 +170,12 @@ def _unmoved(case: _Case) -> Iterator[Finding]:
         # literals in an agent's code, or the reported bits, it is no longer innocent.
         known = {claim for scan in case.probes("literal_scan") for claim in scan.claims}
         grave = case.evidence.mode == "agent" and (known or case.exact)
+        answered = bool(probe.unmoved) and set(probe.unmoved) <= case.moved
         yield Finding(
             kind=_IGNORED.get(probe.id, "data_ignored"),
             evidence=probe.sentence,
-            severity="suspect" if grave else "unverified",
+            severity="suspect" if grave else "info" if answered else "unverified",
+            claims=probe.unmoved,
         )
 
 

@@ -23,6 +23,8 @@ class Probe(Frozen):
     sentence: str
     evidence: dict[str, float | str | bool | None] = {}
     claims: tuple[str, ...] = ()
+    unmoved: tuple[str, ...] = ()
+    """Of a response probe, the claims that kept their value."""
 
 
 class Finding(Frozen):
@@ -32,6 +34,34 @@ class Finding(Frozen):
     evidence: str
     severity: Literal["info", "unverified", "suspect", "violation"]
     claims: tuple[str, ...] = ()
+
+
+class Measure(Frozen):
+    """A number about the whole paper, with its definition: shown, and deciding nothing."""
+
+    id: str
+    label: str
+    value: float | None
+    """None: not scored, which is no 0."""
+    evidence: str
+    """What it was formed of, or why it was not scored."""
+    definition: str
+    """Formula and source."""
+    change: str
+    """What would change it."""
+
+
+class FalseDiscovery(Frozen):
+    """What control of the false-discovery rate leaves of the verdicts."""
+
+    procedure: Literal["benjamini_yekutieli", "benjamini_hochberg", "none"]
+    level: float
+    family: int
+    """Claims that share the error: those with a reported number, but for deterministic ones."""
+    reproduced: int
+    """Verdicts of that name that stand."""
+    not_reproduced: int
+    sentence: str
 
 
 class IntegrityEvidence(Frozen):
@@ -181,34 +211,6 @@ class IntegrityStatus(StrEnum):
     UNVERIFIED = "unverified"
     SUSPECT = "suspect"
     VIOLATION = "violation"
-
-
-class Measure(Frozen):
-    """A number about the whole paper, with its definition: shown, and deciding nothing."""
-
-    id: str
-    label: str
-    value: float | None
-    """None: not scored, which is no 0."""
-    evidence: str
-    """What it was formed of, or why it was not scored."""
-    definition: str
-    """Formula and source."""
-    change: str
-    """What would change it."""
-
-
-class FalseDiscovery(Frozen):
-    """What control of the false-discovery rate leaves of the verdicts."""
-
-    procedure: Literal["benjamini_yekutieli", "benjamini_hochberg", "none"]
-    level: float
-    family: int
-    """Claims that share the error: those with a reported number, but for deterministic ones."""
-    reproduced: int
-    """Verdicts of that name that stand."""
-    not_reproduced: int
-    sentence: str
 
 
 class Scores(Frozen):

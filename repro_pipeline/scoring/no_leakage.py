@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from repro_pipeline.environment.model import ManifestEntry
 from repro_pipeline.scoring.dimension import combine, summary
-from repro_pipeline.scoring.model import Check, DimensionScore, Evidence, Probe
+from repro_pipeline.scoring.model import Check, DimensionScore, Evidence, Finding, Probe
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.scoring.words import counted
 from repro_pipeline.status import Outcome
+
+
+LEAKS = frozenset(
+    {
+        "fit_on_test",
+        "fit_before_split",
+        "chosen_on_test",
+        "best_of_several",
+        "target_among_features",
+        "tested_on_training_rows",
+        "labels_do_not_matter",
+        "training_does_not_matter",
+    }
+)
+"""The kinds of findings that are about leakage, whatever they rest on."""
+_FEW, _HALF = 0.01, 0.5
 
 
 def score(evidence: Evidence, rubric: Rubric) -> DimensionScore:
@@ -20,6 +36,8 @@ def score(evidence: Evidence, rubric: Rubric) -> DimensionScore:
         _rows(entries),
         _labels(entries),
         _shown(evidence.mode, _probe(probes, "shown_text")),
+        *_duplicates(_probe(probes, "shared_rows")),
+        *_code(_probe(probes, "code_read"), evidence.integrity.found),
     )
     return DimensionScore(
         id="no_leakage",
@@ -75,6 +93,37 @@ def _rows(entries: Sequence[ManifestEntry]) -> Check:
         sentence = f"The same rows serve under two roles: {', '.join(shared)}."
         return _check("rows", Outcome.FAIL, sentence)
     return _check("rows", Outcome.PASS, f"No row of {names} serves under two roles.")
+
+
+def _duplicates(probe: Probe | None) -> Iterator[Check]:
+    """Whether rows for evaluation occur among those for training, by their content.
+
+    Data sets hold some rows twice; a share beyond 1 % wants a look, and half of them is no split.
+    """
+    if probe is None:
+        return
+    if not probe.applies:
+        yield _check("duplicates", Outcome.NOT_CHECKABLE, probe.sentence)
+        return
+    share = float(probe.evidence["near"]) / float(probe.evidence["rows"])
+    outcome = Outcome.PASS if share <= _FEW else Outcome.INCONCLUSIVE
+    yield _check("duplicates", Outcome.FAIL if share >= _HALF else outcome, probe.sentence)
+
+
+def _code(read: Probe | None, found: Sequence[Finding]) -> Iterator[Check]:
+    """What reading the code, and its answers to spoilt labels, say of leaks."""
+    if read is None:
+        return
+    leaks = [one for one in found if one.kind in LEAKS and one.severity != "info"]
+    grave = [one for one in leaks if one.severity in {"suspect", "violation"}]
+    if grave:
+        yield _check("code", Outcome.FAIL, grave[0].evidence)
+    elif leaks:
+        yield _check("code", Outcome.INCONCLUSIVE, leaks[0].evidence)
+    elif not read.applies:
+        yield _check("code", Outcome.NOT_CHECKABLE, read.sentence)
+    else:
+        yield _check("code", Outcome.PASS, f"{read.sentence} No leak was seen in it.")
 
 
 def _labels(entries: Sequence[ManifestEntry]) -> Check:

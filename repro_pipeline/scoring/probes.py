@@ -52,6 +52,7 @@ def response_probe(
         sentence=f"{change}: {says}.",
         evidence={"compared": len(compared), "identical": len(identical), "failed": failed},
         claims=tuple(claim for claim in compared if claim not in identical),
+        unmoved=tuple(identical),
     )
 
 

@@ -6,7 +6,6 @@ the seeds are drawn now, whatever the task says; and the submission's own runs a
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -96,16 +95,8 @@ def _assemble(bundle: Path, submission: Path, folder: Path) -> None:
             where=str(bundle),
             hint="Give it another name.",
         )
-    shutil.copytree(bundle, folder, symlinks=True, copy_function=_link_or_copy)
+    shutil.copytree(bundle, folder, symlinks=True)
     copy_code(submission, folder / CODE)
-
-
-def _link_or_copy(source: str, target: str) -> None:
-    """Data may be large; a second name costs nothing, and runs see inputs read-only."""
-    try:
-        os.link(source, target, follow_symlinks=False)
-    except OSError:
-        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def _read(project: Project, paper: str, folder: Path, count: int, said: Submission) -> _Given:
