@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from repro_pipeline.claims.blinding import secrets_for
-from repro_pipeline.claims.masking import Reach, mask_text
+from repro_pipeline.claims.leaks import leaks
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.errors import UserError
 from repro_pipeline.paper.model import Paper
@@ -22,8 +22,8 @@ def guard_for(paper: Paper, claims: ReportedClaims) -> Callable[[str], None]:
     secrets = secrets_for(paper, claims)
 
     def guard(text: str) -> None:
-        _, spans = mask_text(text, secrets, where="prompt", reach=Reach.VALUES)
-        named = sorted({claim for span in spans for claim in span.claims})
+        shown = (one for one in leaks(text, secrets) if one.certain)
+        named = sorted({claim for one in shown for claim in one.claims})
         if named:
             raise Leak(
                 f"a question would show the reported value of {', '.join(named[:5])}; it was not sent.",

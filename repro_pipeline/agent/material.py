@@ -7,13 +7,13 @@ reported value masked. Nothing else of the bundle reaches a prompt.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.claims.blind_files import blind_files, blind_reference
 from repro_pipeline.claims.blinding import BlindedPaper, blind_paper, secrets_for
-from repro_pipeline.claims.masking import Reach, mask_text
 from repro_pipeline.claims.model import Claim, ClaimId, ClaimTerms, PairKind, ReportedClaims
 from repro_pipeline.config import SendToModels
 from repro_pipeline.errors import UserError
@@ -63,7 +63,7 @@ class Material:
     code: Mapping[str, str]
     """Given code to start from: path → masked text; empty where there is none."""
     left_out: tuple[str, ...]
-    """Files of the given code that are not text, and so are not shown."""
+    """Files of the given code that are not text, or hold results, and so are not shown."""
     data: tuple[str, ...]
     """The input files, a line each: how `config["data"]` names them, and their roles."""
     private: bool
@@ -104,11 +104,9 @@ def material_of(
         )
     secrets = secrets_for(paper, claims)
 
-    def masked(text: str, where: str) -> str:
-        return mask_text(text, secrets, where=where, reach=Reach.VALUES)[0]
-
     code_top = bundle.task.code.path if bundle.task.code else "code"
     code, left_out = _texts(folder / code_top) if bundle.has_code else ({}, ())
+    blinded = blind_files(code, secrets)
     references, _ = _texts(folder / "references")
     return Material(
         paper=blind_paper(paper, claims),
@@ -118,12 +116,16 @@ def material_of(
             for pair in claims.pairs
         ),
         assumptions=tuple(
-            masked(f"{one.id} ({one.topic}): {one.statement} Value: {one.value}.", one.id)
+            blind_reference(
+                one.id, f"{one.id} ({one.topic}): {one.statement} Value: {one.value}.", secrets
+            )[0]
             for one in assumptions.assumptions
         ),
-        references=_each(references, masked),
-        code=_each(code, masked),
-        left_out=left_out,
+        references={
+            name: blind_reference(name, text, secrets)[0] for name, text in references.items()
+        },
+        code=blinded.texts,
+        left_out=(*left_out, *blinded.withheld),
         data=tuple(
             f'config["data"]["{item.name}"]: {item.path or "a fetched file"}, roles: '
             f"{', '.join(item.roles) or 'none given'}"
@@ -133,10 +135,6 @@ def material_of(
         private=any(item.private for item in bundle.task.data),
         logs=send.logs,
     )
-
-
-def _each(texts: Mapping[str, str], masked: Callable[[str, str], str]) -> dict[str, str]:
-    return {name: masked(text, name) for name, text in texts.items()}
 
 
 def _blind(claim: Claim) -> BlindClaim:

@@ -151,7 +151,7 @@ def _environment_in_words(ground: Ground, material: Material) -> str:
         "Input files: " + ("; ".join(material.data) or "none") + ".",
     ]
     if material.left_out:
-        lines.append(f"Not text, and so not here: {', '.join(material.left_out[:20])}.")
+        lines.append(f"Of the given code not shown: {', '.join(material.left_out[:20])}.")
     return "\n".join(lines)
 
 
