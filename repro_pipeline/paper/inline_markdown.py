@@ -11,15 +11,19 @@ from repro_pipeline.paper.latex.text import Printer
 from repro_pipeline.paper.latex.tokens import tokenise
 from repro_pipeline.paper.tables import RawCell
 
-_MATH = re.compile(r"(?<!\\)\$\$?(?!\s?\d+(?:\.\d+)?\s[a-z])(.+?)(?<!\\)\$\$?|\\\((.+?)\\\)", re.S)
-_CITATION = re.compile(r"\[(?:[^\[\]@]*@[\w:./-]+[^\[\]@]*)+\]|(?<![\w.])@([\w:./-]*\w)")
+_MATH = re.compile(
+    r"(?<!\\)\$\$?(?!\s?\d+(?:\.\d+)?\s[a-z])(.+?)(?<!\\)\$\$?|\\\((.{1,2000}?)\\\)", re.S
+)
+_CITATION = re.compile(r"\[[^\[\]@]*@\w[^\[\]]*\]|(?<![\w.])@([\w:./-]*\w)")
 _KEY = re.compile(r"@([\w:./-]*\w)")
-_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*|(?<!\w)__(?=\S)(.+?)(?<=\S)__(?!\w)", re.S)
+_BOLD = re.compile(
+    r"\*\*(?=\S)((?:[^*]|\*(?!\*))+?)(?<=\S)\*\*|(?<!\w)__(?=\S)((?:[^_]|_(?!_))+?)(?<=\S)__(?!\w)"
+)
 _ITALIC = re.compile(
     r"(?<![\w*\\])\*(?=[^\s*])([^*]+?)(?<=[^\s\\])\*(?![\w*])|(?<![\w\\])_(?=\S)([^_]+?)(?<=\S)_(?!\w)"
 )
-_IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)(?:\{[^}]*\})?")
-_LINK = re.compile(r"(?<!\\)\[([^\[\]]*)\]\((?:[^()\s]|\([^()]*\))*(?:\s+\"[^\"]*\")?\)")
+_IMAGE = re.compile(r"!\[[^\]]{0,1000}\]\([^)]{0,1000}\)(?:\{[^}]{0,200}\})?")
+_LINK = re.compile(r"(?<!\\)\[([^\[\]]*)\]\((?:[^()\s]|\([^()]*\))*(?:\s+\"[^\"]{0,500}\")?\)")
 _TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)\b[^<>]*>")
 _CODE = re.compile(r"`([^`]+)`")
 _RAISED = re.compile(r"(?<=[\w.,;:)%*])\^([^\s^{}\[\]]{1,12})\^(?!\w)")

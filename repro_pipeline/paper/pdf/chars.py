@@ -15,8 +15,8 @@ from repro_pipeline.errors import PaperError
 from repro_pipeline.paper.pdf.drawings import Box, Rule, View, drawings
 
 MOST_PAGES = 1000
-MOST_GLYPHS = 200_000
-"""More glyphs than this on one page are a drawing, not text."""
+MOST_GLYPHS = 30_000
+"""More on one page are a drawing, not text: a full page of small type has some 8,000."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,8 @@ class Page:
     letters: int
     scanned: bool = False
     """True where the text was laid invisibly over a picture (by character recognition)."""
+    crowded: bool = False
+    """True where it has more than MOST_GLYPHS, none of which is read."""
     undecodable: int = 0
     """Glyphs whose font does not say which character they are."""
 
@@ -70,10 +72,10 @@ def open_pdf(path: Path) -> Iterator[Any]:
     try:
         count = len(document)
         if count == 0:
-            raise PaperError("the PDF has no pages", where=path.name)
+            raise PaperError("the PDF has no pages.", where=path.name)
         if count > MOST_PAGES:
             raise PaperError(
-                f"the PDF has {count} pages; no more than {MOST_PAGES} are read as one paper",
+                f"the PDF has {count} pages; no more than {MOST_PAGES} are read as one paper.",
                 where=path.name,
                 hint="Cut out the paper's own pages.",
             )
@@ -84,19 +86,19 @@ def open_pdf(path: Path) -> Iterator[Any]:
 
 def _check_file(path: Path) -> None:
     if not path.is_file():
-        raise PaperError("there is no such file", where=path.name)
+        raise PaperError("there is no such file.", where=path.name)
     with path.open("rb") as file:
         head = file.read(1024)
         file.seek(max(0, path.stat().st_size - 2048))
         tail = file.read()
     if not head:
-        raise PaperError("the PDF is empty (0 bytes)", where=path.name)
+        raise PaperError("the PDF is empty (0 bytes).", where=path.name)
     if b"%PDF-" not in head:
-        raise PaperError("the file is not a PDF", where=path.name)
+        raise PaperError("the file is not a PDF.", where=path.name)
     if b"%%EOF" not in tail:
         # Pages may be lost without a word where only the beginning of a file is there.
         raise PaperError(
-            "the PDF is truncated: its end is missing",
+            "the PDF is truncated: its end is missing.",
             where=path.name,
             hint="Fetch the file again.",
         )
@@ -107,19 +109,20 @@ def _unreadable(path: Path, error: Exception) -> PaperError:
 
     if getattr(error, "err_code", None) == raw.FPDF_ERR_PASSWORD:
         return PaperError(
-            "the PDF is encrypted and asks for a password",
+            "the PDF is encrypted and asks for a password.",
             where=path.name,
             hint="Save a copy without a password.",
         )
     with path.open("rb") as file:
         if re.search(rb"/Type\s*/Pages\b[^>]{0,200}/Count\s+0\b", file.read(1 << 20)):
-            return PaperError("the PDF has no pages", where=path.name)
-    return PaperError("the PDF is malformed: its page tree cannot be read", where=path.name)
+            return PaperError("the PDF has no pages.", where=path.name)
+    return PaperError("the PDF is malformed: its page tree cannot be read.", where=path.name)
 
 
 def read_page(document: Any, index: int) -> Page | None:
     """The page at `index` (from 0); None where the page itself is damaged."""
     import pypdfium2
+    from pypdfium2 import raw
 
     try:
         page = document[index]
@@ -133,7 +136,9 @@ def read_page(document: Any, index: int) -> Page | None:
     try:
         view = View(page)
         pictures, rules = drawings(page, view)
-        glyphs, invisible, undecodable = _glyphs(textpage, view)
+        count = raw.FPDFText_CountChars(textpage)
+        crowded = count > MOST_GLYPHS
+        glyphs, invisible, undecodable = _glyphs(textpage, view, 0 if crowded else count)
     finally:
         textpage.close()
         page.close()
@@ -148,7 +153,8 @@ def read_page(document: Any, index: int) -> Page | None:
         glyphs=tuple(glyphs),
         rules=tuple(rules),
         pictures=tuple(pictures),
-        letters=len(glyphs),
+        letters=count if crowded else len(glyphs),
+        crowded=crowded,
         scanned=covered and invisible > 0.5 * max(1, len(glyphs)),
         undecodable=undecodable,
     )
@@ -165,11 +171,10 @@ _CODES = {
 }  # fmt: skip
 
 
-def _glyphs(textpage: Any, view: View) -> tuple[list[Glyph], int, int]:
-    """The page's glyphs in the file's order; how many are invisible; how many have no character."""
+def _glyphs(textpage: Any, view: View, count: int) -> tuple[list[Glyph], int, int]:
+    """The page's first glyphs in the file's order; those invisible; those without a character."""
     from pypdfium2 import raw
 
-    count = min(raw.FPDFText_CountChars(textpage), MOST_GLYPHS)
     box, matrix = raw.FS_RECTF(), raw.FS_MATRIX()
     x, y = ctypes.c_double(), ctypes.c_double()
     fonts = _Fonts(textpage)

@@ -28,18 +28,18 @@ def check(path: Path, frames: Sequence[Frame | None]) -> list[str]:
     texts = [frame for frame in frames if frame is not None]
     whole = [frame.page for frame in texts]
     if not whole:
-        raise PaperError("the PDF is damaged: none of its pages can be read", where=path.name)
+        raise PaperError("the PDF is damaged: none of its pages can be read.", where=path.name)
     blank = [page for page in whole if not page.letters]
     if len(blank) == len(whole):
         if any(page.undecodable for page in blank):
             raise _undecodable(path)
         if any(page.pictures for page in blank):
             raise PaperError(
-                "the PDF is a scan: its pages are images without text",
+                "the PDF is a scan: its pages are images without text.",
                 where=path.name,
                 hint="Run it through text recognition first, or give the LaTeX source.",
             )
-        raise PaperError("the PDF's pages hold no text and no images", where=path.name)
+        raise PaperError("the PDF's pages hold no text and no images.", where=path.name)
     garbled = garbled_pages(texts)
     judged = [frame for frame in texts if len(_latin_words(frame)) >= 120]
     if judged and len(garbled) >= max(1, 0.7 * len(judged)):
@@ -49,6 +49,7 @@ def check(path: Path, frames: Sequence[Frame | None]) -> list[str]:
         (damaged, "is damaged and was not read"),
         ([page.number for page in blank if page.pictures], "is an image without text"),
         ([page.number for page in blank if not page.pictures], "has no text"),
+        ([page.number for page in whole if page.crowded], "holds too much text to be read"),
         (scanned, "is a scan with recognised text; its numbers may be wrong"),
         (sorted(garbled), "has fonts that give wrong characters"),
     )
@@ -57,7 +58,7 @@ def check(path: Path, frames: Sequence[Frame | None]) -> list[str]:
 
 def _undecodable(path: Path) -> PaperError:
     return PaperError(
-        "the PDF's fonts do not say which characters they print, so that its text reads as nonsense",
+        "the PDF's fonts do not say which characters they print, so that its text reads as nonsense.",
         where=path.name,
         hint="Run it through text recognition first, or give the LaTeX source.",
     )

@@ -133,10 +133,13 @@ def _same_case_run(last: Glyph, glyph: Glyph) -> bool:
 
 def _hosts(pieces: Sequence[_Piece]) -> dict[int, tuple[int, str]]:
     """For each small raised or lowered piece: the piece it stands at, and its role."""
-    rows: dict[int, list[int]] = defaultdict(list)
+    places: dict[tuple[int, int], list[int]] = defaultdict(list)
+    largest: dict[int, float] = defaultdict(float)
     for index, piece in enumerate(pieces):
-        rows[int(piece.y // 12)].append(index)
-    largest = {row: max(pieces[index].size for index in rows[row]) for row in rows}
+        row = int(piece.y // 12)
+        largest[row] = max(largest[row], piece.size)
+        for column in _columns(piece):
+            places[row, column].append(index)
     found: dict[int, tuple[int, str]] = {}
     small: list[int] = []
     for index, piece in enumerate(pieces):
@@ -147,7 +150,11 @@ def _hosts(pieces: Sequence[_Piece]) -> dict[int, tuple[int, str]]:
             continue
         small.append(index)
         best: tuple[float, int, str] | None = None
-        for other in (place for number in around for place in rows[number]):
+        beside = {
+            number: {at for column in _columns(piece, 1) for at in places.get((number, column), ())}
+            for number in around
+        }
+        for other in (at for number in around for at in sorted(beside[number])):
             distance = _distance(piece, pieces[other]) if other != index else None
             if distance is not None and (best is None or distance < best[0]):
                 role = _role(piece, pieces[other])
@@ -161,6 +168,12 @@ def _hosts(pieces: Sequence[_Piece]) -> dict[int, tuple[int, str]]:
             if neighbour:
                 found[index] = neighbour
     return found
+
+
+def _columns(piece: _Piece, more: int = 0) -> range:
+    """The strips of 60 points that a piece reaches into, and `more` on either side of it."""
+    first, last = (int(min(max(x, -1e4), 1e4) // 60) for x in (piece.x0, piece.x1))
+    return range(first - more, last + more + 1)
 
 
 _TINY = 6.2

@@ -109,3 +109,9 @@ def test_one_page_with_wrong_characters_is_a_warning(tmp_path: Path) -> None:
     pages = [lines_of(PROSE * 8), lines_of(PROSE * 8), lines_of(shifted)]
     paper = read_pdf(drawn.draw(tmp_path / "paper.pdf", pages))
     assert paper.warnings == ("Page 3 has fonts that give wrong characters.",)
+
+
+def test_a_page_with_more_glyphs_than_text_has_is_left_out(tmp_path: Path) -> None:
+    crowd = [(10, 10 + 4 * line, 2, "1.5 " * 250) for line in range(45)]
+    path = drawn.draw(tmp_path / "paper.pdf", [lines_of(PROSE * 3), crowd])
+    assert read_pdf(path).warnings == ("Page 2 holds too much text to be read.",)
