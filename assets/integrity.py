@@ -8,6 +8,7 @@ from assets.runs import what_runs_rest_on
 from assets.stage import stage_asset
 from repro_pipeline.agent.align import with_alignment
 from repro_pipeline.agent.model import Implementation
+from repro_pipeline.agent.model_probes import with_model_probes
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
@@ -78,6 +79,5 @@ def integrity(
     setting = Setting(paper_bundle, implementation, environment, data_manifest)
     varied = [runs for runs in (ablations, sensitivity) if runs]
     evidence = gather_integrity(stage, setting, reported_claims, baseline, varied)
-    return with_alignment(
-        stage, evidence, paper_bundle, parsed_paper, reported_claims, implementation
-    )
+    beside = (paper_bundle, parsed_paper, reported_claims, implementation)
+    return with_alignment(stage, with_model_probes(stage, evidence, *beside), *beside)

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from repro_pipeline.agent.asking import Desk, ask
-from repro_pipeline.agent.budget import BudgetExceeded
-from repro_pipeline.agent.chat import ChatError
 from repro_pipeline.agent.prompt import Block
 from repro_pipeline.claims.blinding import secrets_for
 from repro_pipeline.claims.masking import Reach, mask_text
 from repro_pipeline.claims.model import Claim, ClaimId, ReportedClaims
+from repro_pipeline.errors import UserError
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.paper.model import Paper
@@ -65,7 +64,7 @@ def _probe(desk: Desk, paper: Paper, claims: ReportedClaims, model: str, role: s
             },
             answer_model=Memory,
         )
-    except (ChatError, BudgetExceeded) as error:
+    except UserError as error:
         return Probe(
             id="memory",
             applies=False,

@@ -82,23 +82,26 @@ def _masked(path: str, content: str, secrets: Secrets) -> tuple[str, list[Masked
 
 
 def _notebook(path: str, content: str, secrets: Secrets) -> tuple[str, list[MaskedSpan]]:
-    """The cells of a notebook without their outputs, as a script with its prose in comments."""
+    """The notebook without its outputs; its prose and code are masked cell by cell."""
     try:
-        cells = json.loads(content)["cells"]
-        read = [(str(cell["cell_type"]), "".join(cell["source"])) for cell in cells]
+        book = json.loads(content)
+        cells = [(cell, str(cell["cell_type"]), "".join(cell["source"])) for cell in book["cells"]]
     except (ValueError, KeyError, TypeError):
         return _code(path, content, secrets)
-    pieces, spans = [], []
-    for number, (kind, source) in enumerate(read, 1):
+    made, spans = [], []
+    for number, (cell, kind, source) in enumerate(cells, 1):
         where = f"{path}, cell {number}"
         if kind == "code":
             masked, hidden = _code(f"{where}.py", source, secrets)
+            emptied = {"outputs": [], "execution_count": None}
         else:
             masked, hidden = mask_text(source, secrets, where=where)
-            masked = "\n".join(f"# {line}".rstrip() for line in masked.splitlines())
-        pieces.append(f"# %% [{kind}]\n{masked}")
+            emptied = {}
+        kept = {key: cell[key] for key in ("cell_type", "id") if key in cell}
+        made.append({**kept, "metadata": {}, **emptied, "source": masked})
         spans += hidden
-    return "\n\n".join(pieces) + "\n", spans
+    kept = {key: book[key] for key in ("nbformat", "nbformat_minor") if key in book}
+    return json.dumps({**kept, "metadata": {}, "cells": made}, indent=1, ensure_ascii=False), spans
 
 
 def _code(path: str, content: str, secrets: Secrets) -> tuple[str, list[MaskedSpan]]:

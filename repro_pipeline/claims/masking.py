@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Literal
 
-from repro_pipeline.claims import context
+from repro_pipeline.claims import context, cues
 from repro_pipeline.claims.context import Sentence, sentences_of
 from repro_pipeline.claims.numerals import Numeral, numerals
 from repro_pipeline.claims.secrets import Hit, Secrets
@@ -122,24 +122,22 @@ def _looks_like_result(sentence: Sentence, one: Numeral, named: bool, reach: Rea
     return named and reach is Reach.RESULTS
 
 
+_AFTER_METRIC = re.compile(
+    cues.METRIC.pattern + r"(?:\s(?:of|is|was|to|from|by|at|about))*[\s=:]*$", re.I
+)
+
+
 def _follows_metric(text: str, sentence: Sentence, one: Numeral) -> bool:
     """Whether a metric's name stands shortly before the number: `an accuracy of 93`."""
-    before = text[max(sentence.start, one.start - 30) : one.start]
-    return bool(
-        re.search(
-            rf"{context.METRIC.pattern}(?:\s(?:of|is|was|to|from|by|at|about))*[\s=:]*$",
-            before,
-            re.I,
-        )
-    )
+    return bool(_AFTER_METRIC.search(text[max(sentence.start, one.start - 30) : one.start]))
 
 
 def _directions(text: str, sentence: Sentence, where: str, *, told: bool) -> Iterator[MaskedSpan]:
     """The words that tell who wins, in a sentence that compares and tells of no set-up."""
     part = text[sentence.start : sentence.end]
-    if not told and (sentence.setup or not (sentence.metric or context.COMPARES.search(part))):
+    if not told and (sentence.setup or not (sentence.metric or cues.COMPARES.search(part))):
         return
-    for match in context.DIRECTION.finditer(part):
+    for match in cues.DIRECTION.finditer(part):
         if context.is_purpose(part, match):
             continue
         start, end = sentence.start + match.start(), sentence.start + match.end()
@@ -173,23 +171,10 @@ def _joined(spans: Sequence[MaskedSpan]) -> list[MaskedSpan]:
     return joined
 
 
-_RESULTS = re.compile(
-    r"result|experiment|ablation|evaluation|discussion|conclusion|abstract|finding|analys[ie]s|"
-    r"comparison|performance|summary|limitation",
-    re.I,
-)
-_SETTING_UP = re.compile(r"set-?up|detail|setting|protocol|procedure|design", re.I)
-_METHODS = re.compile(
-    r"method|approach|model|architecture|implement|data|training|hyper|background|related|"
-    r"preliminar|notation|problem|algorithm|theor|proof|definition|formulation|material",
-    re.I,
-)
-
-
 def reach_of(title: str) -> Reach:
     """How much of a section is hidden, by its title."""
-    if _SETTING_UP.search(title):
+    if cues.SETTING_UP_TITLE.search(title):
         return Reach.SETUP
-    if _RESULTS.search(title):
+    if cues.RESULTS_TITLE.search(title):
         return Reach.RESULTS
-    return Reach.SETUP if _METHODS.search(title) else Reach.RESULTS
+    return Reach.SETUP if cues.METHODS_TITLE.search(title) else Reach.RESULTS

@@ -98,7 +98,7 @@ def accept(paper: Paper, proposal: Proposal) -> Accepted:
     for name, pairs in groups.items():
         for pair in getattr(proposal, name):
             try:
-                groups[name].append(_pair(paper, name, pair, kept, groups))
+                pairs.append(_pair(paper, name, pair, kept, groups))
             except BundleError as error:
                 rejected.append(f"{name.removesuffix('s')} {pair.id}: {error.what}")
     return Accepted(

@@ -16,7 +16,7 @@ from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.cli import main
 from repro_pipeline.ledger.chain import verify_chain
-from repro_pipeline.scoring.model import Scores
+from repro_pipeline.scoring.model import IntegrityEvidence, Scores
 from repro_pipeline.stages import latest, output_of
 from repro_pipeline.status import Status, Verdict
 from resources.opening import open_project
@@ -115,11 +115,16 @@ PLAN = [
 ]
 
 
+REMEMBERED = {"values": [{"claim": "noisy-plain", "value": 10.0}]}
+
+
 def by_role(plan: Iterable, *, coder=WRITE, judge=COMPARISON, reader=SUMMARY) -> Callable:
     """Answers by role: the planner's one after the other, the others always the same."""
     decisions = iter(plan)
 
     def said(request: ChatRequest):
+        if request.step == "memory_probe":
+            return REMEMBERED
         if request.role == "planner":
             return next(decisions)
         one = {"coder": coder, "judge": judge, "reader": reader}[request.role]
@@ -174,7 +179,15 @@ def test_an_agent_writes_what_is_then_run_and_scored(use, opened, capsys):
             assert "20.0" not in text and "| 10.0" not in text
     assert [r.role for r in model.asked] == [
         "reader", "planner", "planner", "coder", "planner", "planner", "planner", "judge", "planner",
+        "planner",
     ]  # fmt: skip
+    assert model.asked[-1].step == "memory_probe"
+    evidence = output_of(opened, latest(opened, "tiny", "integrity"), IntegrityEvidence)
+    probes = {probe.id: probe for probe in evidence.probes}
+    assert (probes["shown_text"].applies, probes["shown_text"].evidence["hits"]) == (True, 0)
+    assert probes["memory"].claims == ("noisy-plain",)
+    page = (opened.root / "reports" / "tiny" / "report.html").read_text()
+    assert "of which 1 right to the printed digits" in page
 
 
 def test_it_goes_on_where_it_was_killed_and_asks_nothing_twice(use, opened):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -331,7 +332,9 @@ def test_given_code_is_masked_and_its_results_are_withheld():
     assert "TARGET = MASKED\nN_TREES = 100" in made.texts["train.py"]
     assert made.texts["train.py"].startswith("LR = 0.1  # gives [masked]")
     assert "lr = 0.1" in made.texts["README.md"] and "--lr 0.1" in made.texts["run.sh"]
-    assert "lr = 0.1\nprint(accuracy)" in made.texts["demo.ipynb"]
+    prose, code = json.loads(made.texts["demo.ipynb"])["cells"]
+    assert prose["source"] == "Accuracy is [masked] %."
+    assert (code["source"], code["outputs"]) == ("lr = 0.1\nprint(accuracy)", [])
     assert {claim for span in made.spans for claim in span.claims} == {"ours-acc"}
 
 
