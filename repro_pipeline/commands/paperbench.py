@@ -6,9 +6,11 @@ import argparse
 import json
 import tempfile
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import repro_pipeline
 from repro_pipeline.commands.exits import OK
 from repro_pipeline.commands.parser import command, family
 from repro_pipeline.errors import UserError
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from repro_pipeline.scoring.paperbench_facts import Facts
     from repro_pipeline.scoring.paperbench_reproduce import Reproduced
     from repro_pipeline.scoring.paperbench_tree import TaskNode
+
+
+_CHAIN = "_paperbench"
+"""The ledger's chain of questions about leaves; the project's budget holds for all of it."""
 
 
 def add_to(commands) -> None:
@@ -45,6 +51,15 @@ def add_to(commands) -> None:
     )
     one.add_argument(
         "--timeout", default="1h", metavar="TIME", help="the most that it may take (default 1h)"
+    )
+    one.add_argument(
+        "--judge",
+        type=int,
+        metavar="N",
+        help="ask this project's judge model about the N heaviest leaves that nothing else grades",
+    )
+    one.add_argument(
+        "--samples", type=int, default=1, metavar="K", help="answers a leaf (default 1)"
     )
     one.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -75,7 +90,7 @@ def grade(options: argparse.Namespace) -> int:
     """Score a submission by a rubric: what is not graded leaves both sums, and is told.
 
     Leaves are graded by the grades file, by the metrics and runs of a scored paper, and by whether
-    reproduce.sh ran and wrote anything. Nothing else is believed; no model is asked.
+    reproduce.sh ran and wrote anything; what is left, by a judge model where --judge asks for it.
     """
     from repro_pipeline.scoring.paperbench import score_tree
     from repro_pipeline.scoring.paperbench_facts import grades_by_number
@@ -100,6 +115,10 @@ def grade(options: argparse.Namespace) -> int:
     if options.grades is not None:
         given, notes = _given(options.grades, root, facts)
         grades |= given
+    if options.judge is not None:
+        judged, told = _judged(options, root, grades, reproduced)
+        grades |= judged
+        notes = [*notes, *told]
     score = score_tree(root, grades, code_only=options.code_only)
     if options.json:
         print(json.dumps(_as_json(options, score, reproduced, notes), indent=1))
@@ -147,6 +166,61 @@ def _given(path: Path, root: TaskNode, facts: Facts) -> tuple[dict[str, Grade], 
     other = other_weights(graded, root)
     told = f"{path.name} gives {len(other)} nodes another weight; the rubric's weights count."
     return grades, [told] if other else []
+
+
+def _judged(
+    options: argparse.Namespace,
+    root: TaskNode,
+    grades: Mapping[str, Grade],
+    reproduced: Reproduced | None,
+) -> tuple[dict[str, Grade], list[str]]:
+    """What the project's judge says of the heaviest leaves without a grade, and what must be said."""
+    from functools import partial
+
+    from repro_pipeline.agent.asking import Desk, ask, no_guard
+    from repro_pipeline.agent.budget import Account
+    from repro_pipeline.commands import opening
+    from repro_pipeline.scoring.paperbench import leaf_shares
+    from repro_pipeline.scoring.paperbench_judge import judge_leaves
+    from repro_pipeline.scoring.paperbench_reproduce import texts
+    from repro_pipeline.scoring.paperbench_tree import leaves
+
+    if options.submission is None:
+        raise UserError("needs --submission: there is nothing to judge.", where="--judge")
+    if options.judge < 1 or options.samples < 1:
+        raise UserError("must be at least 1.", where="--judge, --samples")
+    project = opening.project_here()
+    if project.config.models.judge is None:
+        raise UserError(
+            "no judge model is configured.",
+            where="repro.yaml: models",
+            hint="Name one: `judge: {model: …}`.",
+        )
+    if not project.config.send_to_models.code:
+        raise UserError("no code may be sent to models.", where="repro.yaml: send_to_models.code")
+    desk = Desk(
+        paper=_CHAIN,
+        chat=project.chat,
+        roles=project.config.models,
+        ledger=project.ledger,
+        store=project.store,
+        account=Account(project.ledger, _CHAIN, project.config.budget),
+        guard=no_guard,  # a rubric names results itself, and the code is finished
+        actor=f"code:repro-pipeline/{repro_pipeline.__version__}",
+    )
+    shares = leaf_shares(root, code_only=options.code_only)
+    heaviest = sorted((p for p in shares if p not in grades), key=lambda p: -shares[p])
+    by_path = dict(leaves(root))
+    found, stopped = judge_leaves(
+        [(path, by_path[path]) for path in heaviest[: options.judge]],
+        texts(options.submission),
+        reproduced,
+        partial(ask, desk, step="paperbench", role="judge"),
+        samples=options.samples,
+    )
+    left = len(heaviest) - len(found)
+    told = [f"The judge was asked about {len(found)} leaves; {left} stay ungraded."]
+    return found, told + ([stopped] if stopped else [])
 
 
 def _reproduced(submission: Path, timeout: str) -> Reproduced:

@@ -40,6 +40,7 @@ from repro_pipeline.scoring.paperbench_tree import (
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.scoring.score import score
 from repro_pipeline.status import Status
+from tests.scripted import ScriptedModel
 
 CODE, RUN, RESULT = Category.DEVELOPMENT, Category.EXECUTION, Category.RESULT
 
@@ -430,3 +431,27 @@ def test_the_command_scores_and_shows(tmp_path, capsys):
     grades.write_text("schema: 1\nleaves:\n  - {leaf: a, score: 2}\n", encoding="utf-8")
     assert main(["paperbench", "grade", *named]) == 2
     assert "grades.yaml:3" in capsys.readouterr().err
+
+
+def test_the_command_asks_the_judge_about_the_heaviest_leaves_only(
+    project, tmp_path, capsys, monkeypatch
+):
+    rubric = tmp_path / "rubric.json"
+    heavy, light = leaf("heavy", 5), leaf("light", 1)
+    rubric.write_text(node(light, heavy).model_dump_json(), encoding="utf-8")
+    folder = tmp_path / "submission"
+    folder.mkdir()
+    (folder / "main.py").write_text(CODE_FILES["main.py"])
+    named = ["--rubric", str(rubric), "--submission", str(folder), "--judge", "1", "--json"]
+    assert main(["paperbench", "grade", *named]) == 2
+    assert "no judge model" in capsys.readouterr().err
+    (project / "repro.yaml").write_text("schema: 1\nmodels:\n  judge: {model: scripted/one}\n")
+    model = ScriptedModel([said(True).model_dump(mode="json")])
+    monkeypatch.setattr("resources.chat_litellm.LiteLlmChat", lambda roles: model)
+    for _ in range(2):  # the second time the ledger answers
+        assert main(["paperbench", "grade", *named]) == 0
+        result = json.loads(capsys.readouterr().out)
+        assert result["score"] == 1.0
+        assert result["graded_weight"] == pytest.approx(5 / 6)
+        assert "1 stay ungraded" in result["notes"][0]
+    assert len(model.asked) == 1
