@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from repro_pipeline.scoring.paperbench_tree import TaskNode
 
 
-_CHAIN = "_paperbench"
-"""The ledger's chain of questions about leaves; the project's budget holds for all of it."""
-
-
 def add_to(commands) -> None:
     """Add these to the parser."""
     paperbench = family(
@@ -180,6 +176,7 @@ def _judged(
     from repro_pipeline.agent.asking import Desk, ask, no_guard
     from repro_pipeline.agent.budget import Account
     from repro_pipeline.commands import opening
+    from repro_pipeline.ledger.events import PROJECT_CHAIN
     from repro_pipeline.scoring.paperbench import leaf_shares
     from repro_pipeline.scoring.paperbench_judge import judge_leaves
     from repro_pipeline.scoring.paperbench_reproduce import texts
@@ -199,12 +196,12 @@ def _judged(
     if not project.config.send_to_models.code:
         raise UserError("no code may be sent to models.", where="repro.yaml: send_to_models.code")
     desk = Desk(
-        paper=_CHAIN,
+        paper=PROJECT_CHAIN,  # no paper's: the project's budget holds for all such questions
         chat=project.chat,
         roles=project.config.models,
         ledger=project.ledger,
         store=project.store,
-        account=Account(project.ledger, _CHAIN, project.config.budget),
+        account=Account(project.ledger, PROJECT_CHAIN, project.config.budget),
         guard=no_guard,  # a rubric names results itself, and the code is finished
         actor=f"code:repro-pipeline/{repro_pipeline.__version__}",
     )
