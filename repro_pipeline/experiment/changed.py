@@ -22,7 +22,13 @@ from repro_pipeline.experiment.runs import PlannedRun
 from repro_pipeline.experiment.spec import Experiment, Purpose
 from repro_pipeline.forensics.mutate import FACTORS, mutate
 from repro_pipeline.forensics.record import parse
-from repro_pipeline.forensics.spoil import Unspoilt, Way, other_settings, spoil_file
+from repro_pipeline.forensics.spoil import (
+    Unspoilt,
+    Way,
+    harmless_settings,
+    other_settings,
+    spoil_file,
+)
 from repro_pipeline.frozen import digest
 from repro_pipeline.sandbox.policy import Mount
 from repro_pipeline.stages import Stage
@@ -31,6 +37,7 @@ _WAYS: dict[Way, str] = {
     "noise": "Input data without meaning",
     "labels": "Labels in random order",
     "train_labels": "Training labels in random order",
+    "harmless": "Input data and settings moved by less than anybody measures",
 }
 
 
@@ -91,7 +98,10 @@ def spoilt_variants(
         if spoilt is None:
             continue
         for name, experiment in experiments.items():
-            planned = _planned(setting, experiment, bases[name])
+            same = way != "harmless"
+            config = experiment.config if same else harmless_settings(experiment.config)
+            other = experiment.model_copy(update={"config": config})
+            planned = _planned(setting, other, bases[name])
             identity = planned.identity.model_copy(
                 update={"data_manifest": digest([planned.identity.data_manifest, way])}
             )

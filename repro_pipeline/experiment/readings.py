@@ -18,10 +18,18 @@ from repro_pipeline.experiment.campaign import Setting, laboratory
 from repro_pipeline.experiment.changed import Changed
 from repro_pipeline.experiment.model import Run
 from repro_pipeline.forensics import claimed, conduct, deeds, leakage, logs, sources
-from repro_pipeline.forensics.graph import Graph, build
+from repro_pipeline.forensics.graph import Graph
 from repro_pipeline.forensics.mutate import FACTORS
+from repro_pipeline.forensics.reader import build
 from repro_pipeline.forensics.record import Record, parse
-from repro_pipeline.forensics.response import Followed, Response, data_findings, followed
+from repro_pipeline.forensics.response import (
+    Followed,
+    Response,
+    data_findings,
+    followed,
+    harmless_findings,
+    tied,
+)
 from repro_pipeline.forensics.spoil import class_shares
 from repro_pipeline.sandbox.policy import OUT, WORK
 from repro_pipeline.scoring.literals import telling_digits
@@ -69,6 +77,7 @@ def read_all(given: Readings) -> tuple[Finding, ...]:
     ]
     found = [
         *static,
+        *_seed_ignored(given, graph),
         *_followed(given, graph, {one.kind for one in static}, static),
         *_responses(given),
         *_deeds(given),
@@ -80,6 +89,25 @@ def read_all(given: Readings) -> tuple[Finding, ...]:
     found = [_together(one, {other.kind for other in found}) for one in found]
     unique = {(one.kind, one.severity, one.claims): one for one in reversed(found)}
     return tuple(reversed(unique.values()))
+
+
+def _seed_ignored(given: Readings, graph: Graph) -> Iterator[Finding]:
+    """The same values for every seed, from code that draws random numbers from a seed of its own."""
+    values: dict[str, set[float]] = defaultdict(set)
+    for run in given.runs:
+        for claim, value in run.values.items():
+            values[claim].add(value)
+    fixed = sources.fixed_seeds(graph)
+    same = tuple(sorted(claim for claim, found in values.items() if len(found) == 1))
+    if fixed and same and len({run.seed for run in given.runs}) > 1:
+        yield Finding(
+            kind="seed_ignored",
+            evidence="Every seed gives the same, and the code has a seed of its own "
+            f"({fixed[0]}): how others "
+            "would do is not shown.",
+            severity="unverified",
+            claims=same,
+        )
 
 
 def _together(finding: Finding, kinds: set[str]) -> Finding:
@@ -162,7 +190,13 @@ def _follows(
 
 
 def _responses(given: Readings) -> Iterator[Finding]:
-    changes = [c for c in given.changed if c.way in {"labels", "train_labels", "noise"} and c.run]
+    evaluated: dict[str, dict[int | None, float]] = defaultdict(dict)
+    for run in given.runs:
+        for claim, value in run.values.items():
+            evaluated[claim].setdefault(run.seed, value)
+    yield from tied(evaluated)
+    ways = {"labels", "train_labels", "noise", "harmless"}
+    changes = [c for c in given.changed if c.way in ways and c.run]
     if not changes:
         return
     mounts = laboratory(given.stage, given.setting).data
@@ -179,7 +213,20 @@ def _responses(given: Readings) -> Iterator[Finding]:
         )
         for c in changes
     ]
-    yield from data_findings(responses, _by_id(given), shares)
+    yield from data_findings(responses, _by_id(given), shares, _tested(given))
+    samples = {claim: list(values.values()) for claim, values in evaluated.items()}
+    yield from harmless_findings(responses, samples)
+
+
+def _tested(given: Readings) -> int | None:
+    """How many rows have the role test; None where that is not said."""
+    counts = []
+    for entry in given.setting.data.entries:
+        if "test" in entry.roles:
+            file = entry.role_files.get("test")
+            rows = (given.stage.bundle_folder / file).read_text().split() if file else None
+            counts.append(entry.rows if rows is None else len(rows))
+    return sum(count for count in counts if count) or None
 
 
 def _reads(given: Readings, change: Changed, places: Sequence[str]) -> bool:

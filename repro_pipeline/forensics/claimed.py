@@ -97,7 +97,8 @@ def _differing(
     total = len(agreeing) + len(differing)
     yield Finding(
         kind="claimed_not_reproduced",
-        evidence=f"{len(differing)} of {counted(total, 'claimed value')} differ from a re-run with the same "
+        evidence=f"{len(differing)} of {counted(total, 'claimed value')} differ from a re-run "
+        "with the same "
         f"seed{', beyond what other seeds give' if foreign else ''}"
         f"{', all by the same amount' if edited else ''}: {shown}.",
         severity=severity,
@@ -145,7 +146,8 @@ def _copies(runs: Sequence[ClaimedRun], again: Mapping[Place, Values | None]) ->
         if len(group) > 1 and unlike and len({digest(v) for v in found.values() if v}) > 1:
             yield Finding(
                 kind="claimed_copies",
-                evidence=f"{', '.join(run.name for run in group[:3])} claim the same values, and the code gives "
+                evidence=f"{', '.join(run.name for run in group[:3])} claim the same values, "
+                "and the code gives "
                 "different ones for these seeds.",
                 severity="violation",
                 claims=tuple(group[0].values),
@@ -197,7 +199,8 @@ def _picked(
         claim, how, chance = worst[0]
         yield Finding(
             kind="picked_seeds",
-            evidence=f"The claimed values of {claim} are {how} than those of seeds that were not shown (chance "
+            evidence=f"The claimed values of {claim} are {how} than those of seeds that were "
+            "not shown (chance "
             f"{chance:.2g}).",
             severity="suspect" if chance * len(tests) < 1e-3 else "unverified",
             claims=tuple(dict.fromkeys(test[0] for test in worst)),
@@ -225,14 +228,16 @@ def _unusable(
     if bad:
         yield Finding(
             kind="claimed_nothing",
-            evidence=f"{counted(len(bad), 'claimed run')} without values: {bad[0].name}, {bad[0].fault}.",
+            evidence=f"{counted(len(bad), 'claimed run')} without values: {bad[0].name}, "
+            f"{bad[0].fault}.",
             severity="unverified",
         )
     failed = [place for place, values in again.items() if values is None]
     if failed:
         yield Finding(
             kind="claimed_run_fails",
-            evidence=f"The code fails with {counted(len(failed), 'seed')} for which values are claimed: "
+            evidence=f"The code fails with {counted(len(failed), 'seed')} for which values "
+            "are claimed: "
             f"{failed[0][0]} seed {failed[0][1]}.",
             severity="unverified",
         )
@@ -240,7 +245,8 @@ def _unusable(
     if strangers:
         yield Finding(
             kind="claimed_unknown_experiment",
-            evidence=f"Runs are claimed of experiments that are not in experiment.yaml: {', '.join(strangers[:3])}.",
+            evidence="Runs are claimed of experiments that are not in experiment.yaml: "
+            f"{', '.join(strangers[:3])}.",
             severity="unverified",
         )
 
@@ -251,7 +257,8 @@ def attempts(said: Submission) -> Iterator[Finding]:
         if said.runs:
             yield Finding(
                 kind="attempts_not_listed",
-                evidence="There is no attempts.jsonl: whether runs were left out (selective reporting) is not "
+                evidence="There is no attempts.jsonl: whether runs were left out (selective "
+                "reporting) is not "
                 "checkable.",
                 severity="unverified",
             )
@@ -265,7 +272,8 @@ def attempts(said: Submission) -> Iterator[Finding]:
     if unlisted:
         yield Finding(
             kind="unlisted_run",
-            evidence=f"{counted(len(unlisted), 'run')} without a successful attempt in attempts.jsonl: "
+            evidence=f"{counted(len(unlisted), 'run')} without a successful attempt in "
+            "attempts.jsonl: "
             f"{unlisted[0].name}.",
             severity="unverified",
         )
@@ -273,7 +281,8 @@ def attempts(said: Submission) -> Iterator[Finding]:
     if silent:
         yield Finding(
             kind="unexplained_failure",
-            evidence=f"{counted(len(silent), 'failed attempt')} without a reason: {silent[0].experiment} seed "
+            evidence=f"{counted(len(silent), 'failed attempt')} without a reason: "
+            f"{silent[0].experiment} seed "
             f"{silent[0].seed}.",
             severity="unverified",
         )
@@ -293,7 +302,8 @@ def _dropped(
         first = sorted(dropped, key=str)[0]
         yield Finding(
             kind="dropped_run",
-            evidence=f"{counted(len(dropped), 'successful attempt')} whose run is not shown: {first[0]} seed "
+            evidence=f"{counted(len(dropped), 'successful attempt')} whose run is not shown: "
+            f"{first[0]} seed "
             f"{first[1]}. The rest is a choice.",
             severity="suspect",
         )
@@ -326,7 +336,8 @@ def _contradictions(
         elif unlike:
             yield Finding(
                 kind="best_of_attempts",
-                evidence=f"{run.name} was attempted {len(several)} times with different values, of which one is "
+                evidence=f"{run.name} was attempted {len(several)} times with different "
+                "values, of which one is "
                 "shown.",
                 severity="suspect",
                 claims=tuple(run.values),

@@ -28,6 +28,10 @@ _HOST = {
     "getprofile",
 }
 _CLOCK = {"now", "today", "utcnow", "localtime", "gmtime", "strftime"}
+_IDENTITY = set(
+    ("md5", "sha1", "sha256", "sha512", "blake2b", "crc32", "adler32", "getsize", "hexdigest")
+)
+_OFTEN_HONEST = {"the clock", "which input it is given", "the working directory"}
 _PLACES = re.compile(r"^/(proc|\.dockerenv|sys|work|out|sandbox|etc|opt|config\.json|run)\b")
 _USUAL = re.compile(
     r"^(CUDA|OMP|MKL|OPENBLAS|NUMEXPR|SLURM|LOCAL_RANK|RANK|WORLD_SIZE|MASTER|NCCL|TF_|TORCH|HF_|XDG_"
@@ -106,15 +110,15 @@ def _answers(file: str, tree: ast.Module) -> Iterator[Finding]:
         }:
             continue
         for part in ast.iter_child_nodes(node):
-            if isinstance(part, ast.Constant) and isinstance(part.value, str):
-                if len(part.value) < 120 and _ANSWERS.search(part.value):
-                    yield Finding(
-                        kind="names_answers",
-                        evidence=f"{file}:{part.lineno}: the code names a file that holds reported or "
-                        f"earlier values: {part.value[:60]!r}.",
-                        severity="unverified",
-                    )
-                    return
+            text = part.value if isinstance(part, ast.Constant) else None
+            if isinstance(text, str) and len(text) < 120 and _ANSWERS.search(text):
+                yield Finding(
+                    kind="names_answers",
+                    evidence=f"{file}:{part.lineno}: the code names a file that holds reported or "
+                    f"earlier values: {text[:60]!r}.",
+                    severity="unverified",
+                )
+                return
 
 
 def _patches(file: str, tree: ast.Module) -> Iterator[Finding]:
@@ -144,7 +148,8 @@ def _patches(file: str, tree: ast.Module) -> Iterator[Finding]:
         grave = bool(_MEASURES.search(name)) and replaced
         yield Finding(
             kind="patches_library",
-            evidence=f"{file}:{target.lineno}: `{ast.unparse(target)[:80]}` replaces a part of a library.",
+            evidence=f"{file}:{target.lineno}: `{ast.unparse(target)[:80]}` replaces a part "
+            "of a library.",
             severity="suspect" if grave else "info",
         )
 
@@ -166,7 +171,8 @@ def _hidden_code(file: str, tree: ast.Module) -> Iterator[Finding]:
         if (made and not plain) or marshalled or pickled:
             yield Finding(
                 kind="hidden_code",
-                evidence=f"{file}:{node.lineno}: `{ast.unparse(node)[:80]}` runs what cannot be read here.",
+                evidence=f"{file}:{node.lineno}: `{ast.unparse(node)[:80]}` runs what cannot "
+                "be read here.",
                 severity="unverified",
             )
             return
@@ -190,9 +196,10 @@ def _decided_by_surroundings(graph: Graph) -> Iterator[Finding]:
             continue
         yield Finding(
             kind="decided_by_surroundings",
-            evidence=f"{test.file}:{test.line}: `{ast.unparse(test.expression)[:80]}` looks at {said}, and "
+            evidence=f"{test.file}:{test.line}: `{ast.unparse(test.expression)[:80]}` looks "
+            f"at {said}, and "
             "decides how a metric is made.",
-            severity="suspect" if mark in near and said != "the clock" else "unverified",
+            severity="suspect" if mark in near and said not in _OFTEN_HONEST else "unverified",
         )
 
 
@@ -202,48 +209,39 @@ def _looks_at(node: Node, graph: Graph) -> str | None:
 
 
 def _looks_at_node(node: ast.AST) -> str | None:
-    if isinstance(node, ast.Compare) and isinstance(node.left, ast.Constant):
-        if "environ" in ast.unparse(node) and isinstance(node.left.value, str):
-            return None if _USUAL.match(node.left.value) else f"the variable {node.left.value}"
-    if isinstance(node, ast.Subscript) and "environ" in ast.unparse(node.value):
-        return _variable(node.slice)
+    """What of the surroundings an expression looks at; None for none."""
+    text = ast.unparse(node) if isinstance(node, ast.Compare | ast.Subscript | ast.Call) else ""
+    if "environ" in text or "getenv" in text:
+        return _looks_at_variable(node)
     if not isinstance(node, ast.Call):
         return None
-    name, text = _name(node.func), ast.unparse(node.func)
-    if name == "getenv" or (name == "get" and "environ" in text):
-        return _variable(node.args[0]) if node.args else None
-    if name in _HOST and _root(node.func) in {
-        "socket",
-        "platform",
-        "os",
-        "getpass",
-        "uuid",
-        "sys",
-        name,
-    }:
-        return f"the host ({text})"
-    if name in _CLOCK and _root(node.func) in {"datetime", "time", "date", "dt"}:
+    name, root = _name(node.func), _root(node.func)
+    if name in _HOST and root in {"socket", "platform", "os", "getpass", "uuid", "sys", name}:
+        return f"the host ({ast.unparse(node.func)})"
+    if name in _CLOCK and root in {"datetime", "time", "date", "dt"}:
         return "the clock"
-    if name in {
-        "exists",
-        "isfile",
-        "isdir",
-        "is_file",
-        "is_dir",
-        "open",
-        "access",
-        "Path",
-        "listdir",
-    }:
-        for part in ast.walk(node):
-            if (
-                isinstance(part, ast.Constant)
-                and isinstance(part.value, str)
-                and _PLACES.match(part.value)
-            ):
-                return f"the place {part.value}"
-    if name == "getcwd" or (name == "cwd" and "Path" in text):
+    if name in _IDENTITY:
+        return "which input it is given"
+    if name == "getcwd" or (name == "cwd" and root == "Path"):
         return "the working directory"
+    if name in {"exists", "isfile", "isdir", "is_file", "is_dir", "open", "access", "listdir"}:
+        texts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+        places = [one for one in texts if isinstance(one, str) and _PLACES.match(one)]
+        return f"the place {places[0]}" if places else None
+    return None
+
+
+def _looks_at_variable(node: ast.AST) -> str | None:
+    """Which environment variable is asked for: `os.environ[x]`, `os.getenv(x)`, `x in os.environ`."""
+    match node:
+        case ast.Compare(left=ast.Constant(), ops=[ast.In() | ast.NotIn()]):
+            return _variable(node.left)
+        case ast.Subscript() if _name(node.value) == "environ":
+            return _variable(node.slice)
+        case ast.Call(args=[first, *_]) if _name(node.func) == "getenv" or (
+            _name(node.func) == "get" and "environ" in ast.unparse(node.func)
+        ):
+            return _variable(first)
     return None
 
 
@@ -269,7 +267,8 @@ def _fallbacks(graph: Graph) -> Iterator[Finding]:
         if made:
             yield Finding(
                 kind="made_up_data",
-                evidence=f"{mark[1]}:{mark[2]}: where something fails, the code goes on with data that it "
+                evidence=f"{mark[1]}:{mark[2]}: where something fails, the code goes on with "
+                "data that it "
                 f"makes up: `{ast.unparse(made[0])[:60]}`.",
                 severity="unverified",
             )

@@ -122,7 +122,7 @@ def evaluate(node: ast.AST, names: Mapping[str, Any], depth: int = 40) -> Any:
     return value
 
 
-def _evaluate(node: ast.AST, names: Mapping[str, Any], depth: int) -> Any:
+def _evaluate(node: ast.AST, names: Mapping[str, Any], depth: int) -> Any:  # noqa: PLR0911 - a case a node
     def of(part: ast.AST) -> Any:
         return evaluate(part, names, depth)
 

@@ -92,7 +92,8 @@ def _tampering(records: Sequence[Record], work: str, out: str) -> Iterator[Findi
     if stamped:
         yield Finding(
             kind="changes_times",
-            evidence=f"{stamped[0].where} changes the time stamp of {PurePosixPath(stamped[0].about).name}.",
+            evidence=f"{stamped[0].where} changes the time stamp of "
+            f"{PurePosixPath(stamped[0].about).name}.",
             severity="unverified",
         )
 
@@ -116,7 +117,8 @@ def _company(records: Sequence[Record]) -> Iterator[Finding]:
     if hidden:
         yield Finding(
             kind="unrecorded_process",
-            evidence=f"{hidden[0].where} starts a process that wrote nothing down: {hidden[0].about[:80]}.",
+            evidence=f"{hidden[0].where} starts a process that wrote nothing down: "
+            f"{hidden[0].about[:80]}.",
             severity="unverified",
         )
     traced = [e for r in records for e in r.of("sys.settrace", "sys.setprofile")]
@@ -159,7 +161,8 @@ def _in_sample(records: Sequence[Record], split: bool) -> Iterator[Finding]:
         if all(one[4] > 0.5 * one[3] for one in asked):
             yield Finding(
                 kind="tested_on_training_rows",
-                evidence=f"All {len(asked)} predictions are of rows that the model was fitted on: nothing was held out.",
+                evidence=f"All {len(asked)} predictions are of rows that the model was fitted "
+                "on: nothing was held out.",
                 severity="suspect" if split and distinct else "unverified",
             )
             return

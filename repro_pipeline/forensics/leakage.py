@@ -41,9 +41,12 @@ def _is_test(node: Node) -> bool:
 
 def _fits_on_test(graph: Graph) -> Iterator[Finding]:
     for mark, call in graph.calls.items():
-        if mark[4] not in _FITS or not isinstance(call.func, ast.Attribute):
+        method = isinstance(call.func, ast.Attribute) and mark[4] in _FITS
+        if not method and not re.match(r"(fit|train|learn)(_|$)", mark[4]):
             continue
-        data = graph.reads[mark][1:]
+        data = graph.reads[mark][1:] if method else graph.reads[mark]
+        if not method and not all(any(map(_is_test, part)) for part in data[:2]):
+            continue  # a training function may be given test data to watch them
         named = [n for part in data for n in part if _is_test(n)]
         behind = graph.behind({n for part in data for n in part}, "direct")
         through = [n for n in behind if _is_test(n)]
@@ -51,7 +54,8 @@ def _fits_on_test(graph: Graph) -> Iterator[Finding]:
             name = (named or through)[0][-1]
             yield Finding(
                 kind="fit_on_test",
-                evidence=f"{mark[1]}:{mark[2]}: `{ast.unparse(call)[:80]}` is given test data ({name}).",
+                evidence=f"{mark[1]}:{mark[2]}: `{ast.unparse(call)[:80]}` is given test data "
+                f"({name}).",
                 severity="suspect" if named else "unverified",
             )
 
@@ -76,7 +80,8 @@ def _fits_before_split(file: str, tree: ast.Module) -> Iterator[Finding]:
             supervised = len(call.args) > 1 and not _UNSUPERVISED.search(made or receiver)
             yield Finding(
                 kind="fit_before_split",
-                evidence=f"{file}:{call.lineno}: `{ast.unparse(call)[:80]}` is fitted before the data are "
+                evidence=f"{file}:{call.lineno}: `{ast.unparse(call)[:80]}` is fitted before "
+                "the data are "
                 f"split (line {min(split_lines)}).",
                 severity="suspect" if supervised or _SELECTS.search(made) else "unverified",
             )
@@ -109,7 +114,8 @@ def _target_among_features(file: str, tree: ast.Module) -> Iterator[Finding]:
         if labels and inputs and re.match(r"x|feat", target, re.I):
             yield Finding(
                 kind="target_among_features",
-                evidence=f"{file}:{node.lineno}: `{ast.unparse(node)[:80]}` puts the labels among the inputs.",
+                evidence=f"{file}:{node.lineno}: `{ast.unparse(node)[:80]}` puts the labels "
+                "among the inputs.",
                 severity="suspect",
             )
 
@@ -131,7 +137,8 @@ def _chosen(graph: Graph) -> Iterator[Finding]:
         if best and any(_is_test(n) for n in test.nodes | _one_step(graph, test.nodes)):
             yield Finding(
                 kind="chosen_on_test",
-                evidence=f"{test.file}:{test.line}: `{ast.unparse(test.expression)[:80]}` keeps what does "
+                evidence=f"{test.file}:{test.line}: `{ast.unparse(test.expression)[:80]}` "
+                "keeps what does "
                 "best on test data.",
                 severity="unverified",
             )
@@ -160,6 +167,13 @@ def _best(graph: Graph) -> Iterator[Finding]:
     direct = graph.behind(start, "direct")
     for mark in sorted(direct):
         call = graph.calls.get(mark)
+        if call is not None and mark[4] == "sorted" and _sliced(graph, call):
+            yield Finding(
+                kind="best_of_several",
+                evidence=f"{mark[1]}:{mark[2]}: a metric is made of a part of sorted results.",
+                severity="unverified",
+            )
+            continue
         if call is None or mark[4] not in {"max", "min", "amax", "amin", "nanmax", "nanmin"}:
             continue
         alone = len(call.args) == 1 or (not call.args and isinstance(call.func, ast.Attribute))
@@ -171,10 +185,20 @@ def _best(graph: Graph) -> Iterator[Finding]:
         if several and "val" not in ast.unparse(call):
             yield Finding(
                 kind="best_of_several",
-                evidence=f"{mark[1]}:{mark[2]}: `{ast.unparse(call)[:80]}`: a metric is the best of several "
+                evidence=f"{mark[1]}:{mark[2]}: `{ast.unparse(call)[:80]}`: a metric is the "
+                "best of several "
                 "results.",
                 severity="unverified",
             )
+
+
+def _sliced(graph: Graph, call: ast.Call) -> bool:
+    """Whether only the first or last of a sorted list are taken."""
+    for tree in graph.trees.values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Subscript) and node.value is call:
+                return isinstance(node.slice, ast.Slice | ast.UnaryOp | ast.Constant)
+    return False
 
 
 def _name(func: ast.AST) -> str:

@@ -56,7 +56,8 @@ def _against_metrics(run: ClaimedRun) -> Iterator[Finding]:
         if any(numbers and not any(_fits(n, value) for n in numbers) for numbers in told):
             yield Finding(
                 kind="log_contradicts_metrics",
-                evidence=f"{run.name}: the log's last line about {claim} is `{about[-1][:80]}`, and metrics.json says "
+                evidence=f"{run.name}: the log's last line about {claim} is "
+                f"`{about[-1][:80]}`, and metrics.json says "
                 f"{value:.5g}.",
                 severity="suspect",
                 claims=(claim,),
@@ -84,14 +85,16 @@ def _foreign(run: ClaimedRun, printed: str, sources: str) -> Iterator[Finding]:
     if len(strange) >= 2 and 2 * len(strange) > len(results):
         yield Finding(
             kind="foreign_log",
-            evidence=f"{run.name}: {len(strange)} of {len(results)} lines of results in the log are none that this "
+            evidence=f"{run.name}: {len(strange)} of {len(results)} lines of results in the "
+            "log are none that this "
             f"code can print: `{strange[0][:80]}`.",
             severity="suspect",
         )
     elif len(absent) >= 2 and 2 * len(absent) > len(results):
         yield Finding(
             kind="other_log",
-            evidence=f"{run.name}: {len(absent)} of {len(results)} lines of results in the log are not printed by a "
+            evidence=f"{run.name}: {len(absent)} of {len(results)} lines of results in the "
+            "log are not printed by a "
             f"re-run: `{absent[0][:80]}`.",
             severity="unverified",
         )
@@ -114,7 +117,8 @@ def _other_numbers(run: ClaimedRun, printed: str) -> Iterator[Finding]:
     if unlike and len(unlike) >= alike:
         yield Finding(
             kind="log_not_reproduced",
-            evidence=f"{run.name}: {len(unlike)} of {len(unlike) + alike} lines of the log have other numbers than a "
+            evidence=f"{run.name}: {len(unlike)} of {len(unlike) + alike} lines of the log "
+            "have other numbers than a "
             f"re-run with the same seed prints: `{unlike[0][:80]}`.",
             severity="suspect" if len(unlike) > 1 or not alike else "unverified",
         )

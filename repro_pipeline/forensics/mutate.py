@@ -16,7 +16,7 @@ from typing import Any
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.forensics.constants import NotConstant, evaluate, numbers_in
-from repro_pipeline.forensics.graph import single_constants
+from repro_pipeline.forensics.declarations import single_constants
 from repro_pipeline.forensics.matching import NEAR, complements, is_factor, near
 
 FACTORS = (0.8, 0.9)

@@ -64,7 +64,7 @@ def collect(workdir: Path) -> bytes:
     if folder.is_symlink() or not folder.is_dir():
         return b""
     parts = []
-    names = sorted((name for name in os.listdir(folder) if name.isdigit()), key=int)
+    names = sorted((one.name for one in folder.iterdir() if one.name.isdigit()), key=int)
     for name in names[:_PROCESSES]:
         path = folder / name
         try:

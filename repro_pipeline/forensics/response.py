@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from repro_pipeline.claims.model import Claim
+from repro_pipeline.experiment.statistics import prediction_interval
 from repro_pipeline.forensics.mutate import FACTORS
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.scoring.model import Finding
@@ -24,6 +26,7 @@ _KEPT = 0.6
 """Of what a method gains over guessing: so much is left only where the labels were known."""
 _LEAST_GAIN = 0.1
 _ZONE = 0.05
+_FEW_ROWS = 50
 
 
 class Response(Frozen):
@@ -44,32 +47,40 @@ class Response(Frozen):
 
 
 def data_findings(
-    responses: Sequence[Response], claims: Mapping[str, Claim], shares: Sequence[float]
+    responses: Sequence[Response],
+    claims: Mapping[str, Claim],
+    shares: Sequence[float],
+    tested: int | None = None,
 ) -> Iterator[Finding]:
-    """What spoilt data show. `shares` are those of the classes, where there are classes."""
+    """What spoilt data show. `shares` are those of the classes, where there are classes; `tested`
+    is the number of rows for evaluation, where it is known.
+    """
     for response in responses:
         after = response.after
         if after is None:
             continue
         known = [claims[c] for c in response.before if c in claims and c in after]
         if response.way in {"labels", "train_labels"}:
-            yield from _labels(response, known, shares)
+            yield from _labels(response, known, shares, tested or _FEW_ROWS)
         elif response.way == "noise":
             yield from _noise(response, known, shares)
 
 
 def _labels(
-    response: Response, claims: Sequence[Claim], shares: Sequence[float]
+    response: Response, claims: Sequence[Claim], shares: Sequence[float], tested: int
 ) -> Iterator[Finding]:
     kept = []
     for claim in claims:
         before, after = response.before[claim.id], response.after[claim.id]
-        if _still_good(claim, before, after, shares):
+        if _still_good(claim, before, after, shares, tested):
             kept.append(claim.id)
     if not kept:
         return
     first = kept[0]
-    gave = f"{first} gives {number(response.after[first])}, with the real ones {number(response.before[first])}"
+    gave = (
+        f"{first} gives {number(response.after[first])}, "
+        f"with the real ones {number(response.before[first])}"
+    )
     if response.way == "labels":
         same = all(response.before[c] == response.after[c] for c in kept)
         certain = response.certain
@@ -89,22 +100,93 @@ def _labels(
             claims=tuple(kept),
         )
     else:
+        # By luck, a simple model of random labels may point the right way.
         yield Finding(
             kind="training_does_not_matter",
-            evidence=f"{response.change}: {gave}. What is tested did not learn from the training labels.",
-            severity="unverified",
+            evidence=f"{response.change}: {gave}. What is tested may not have learnt from them.",
+            severity="unverified" if response.before[first] == response.after[first] else "info",
             claims=tuple(kept),
         )
 
 
-def _still_good(claim: Claim, before: float, after: float, shares: Sequence[float]) -> bool:
-    """Whether a value keeps most of what it gains over guessing."""
+def harmless_findings(
+    responses: Sequence[Response], evaluated: Mapping[str, Sequence[float]]
+) -> Iterator[Finding]:
+    """Values that jump when nothing of weight was changed: the code knew its input by heart.
+
+    `evaluated` are the values of each claim over the seeds; a jump leaves their prediction interval
+    (99.9 % over all claims) and is more than a tenth of the value.
+    """
+    for response in responses:
+        if response.way != "harmless" or response.after is None:
+            continue
+        level = 1 - 1e-3 / max(len(response.after), 1)
+        jumped = []
+        for claim, after in response.after.items():
+            sample = evaluated.get(claim, ())
+            before = response.before.get(claim)
+            if before is None or len(sample) < 3:
+                continue
+            low, high = prediction_interval(sample, level)
+            if not low <= after <= high and abs(after - before) > 0.02 * abs(before):
+                jumped.append(claim)
+        if jumped:
+            first = jumped[0]
+            yield Finding(
+                kind="knows_its_input",
+                evidence=f"{response.change}: {first} jumps from "
+                f"{number(response.before[first])} to "
+                f"{number(response.after[first])}, far beyond what seeds do.",
+                severity="suspect",
+                claims=tuple(jumped),
+            )
+
+
+def tied(values: Mapping[str, Mapping[int | None, float]]) -> Iterator[Finding]:
+    """Two claims whose values differ by one number, or in one ratio, whatever the seed.
+
+    An error is what an accuracy leaves of 1 or 100, and one metric may stand under two claims: these
+    are no ties. Per claim, the values by seed.
+    """
+    names = sorted(values)
+    for place, one in enumerate(names):
+        for other in names[place + 1 :]:
+            seeds = sorted(set(values[one]) & set(values[other]), key=str)
+            first = [values[one][s] for s in seeds]
+            second = [values[other][s] for s in seeds]
+            if len(set(first)) < 4 or len(set(second)) < 4:
+                continue
+            differences = [b - a for a, b in zip(first, second, strict=True)]
+            ratios = [b / a for a, b in zip(first, second, strict=True) if a]
+            for numbers, neutral in (
+                (differences, (0.0,)),
+                (ratios, (1.0, 100.0, 0.01, 1000.0, 0.001)),
+            ):
+                spread = max(numbers) - min(numbers) if len(numbers) == len(seeds) else 1.0
+                scale = max(map(abs, numbers))
+                if spread <= 1e-9 * scale and not any(abs(numbers[0] - n) <= 1e-9 for n in neutral):
+                    yield Finding(
+                        kind="tied_values",
+                        evidence=f"{one} and {other} differ by the same amount or factor "
+                        f"({number(numbers[0])}) for "
+                        "every seed: one may be made of the other.",
+                        severity="unverified",
+                        claims=(one, other),
+                    )
+                    break
+
+
+def _still_good(
+    claim: Claim, before: float, after: float, shares: Sequence[float], tested: int
+) -> bool:
+    """Whether a value keeps most of its gain over guessing, beyond what so few rows give by chance."""
     good = _as_accuracy(claim, before), _as_accuracy(claim, after)
     if None in good or len(shares) < 2:
         return _keeps_score(claim, before, after)
     chance = max(shares)
     gain = good[0] - chance
-    return gain > _LEAST_GAIN * (1 - chance) + 0.02 and good[1] - chance > _KEPT * gain
+    luck = 4 * math.sqrt(chance * (1 - chance) / tested)
+    return gain > _LEAST_GAIN * (1 - chance) + 0.02 and good[1] - chance > max(_KEPT * gain, luck)
 
 
 def _keeps_score(claim: Claim, before: float, after: float) -> bool:
@@ -146,7 +228,8 @@ def _noise(
         if ids:
             yield Finding(
                 kind="agrees_without_data",
-                evidence=f"{response.change}: {ids[0]} is {number(response.after[ids[0]])} and still agrees "
+                evidence=f"{response.change}: {ids[0]} is {number(response.after[ids[0]])} "
+                "and still agrees "
                 "with the paper, although there is nothing to be learnt from such data.",
                 severity=severity,
                 claims=tuple(ids),

@@ -86,7 +86,8 @@ def shared_rows(
         return Probe(
             id="shared_rows",
             applies=False,
-            sentence="The rows for training and evaluation cannot be read, so they were not compared.",
+            sentence="The rows for training and evaluation cannot be read, so they were not "
+            "compared.",
         )
     known, nearly = set(train), {_near(row) for row in train}
     same = sum(row in known for row in test)
@@ -94,7 +95,8 @@ def shared_rows(
     return Probe(
         id="shared_rows",
         applies=True,
-        sentence=f"{same} of {counted(len(test), 'row')} for evaluation ({percent(same / len(test))}) are among those "
+        sentence=f"{same} of {counted(len(test), 'row')} for evaluation "
+        f"({percent(same / len(test))}) are among those "
         f"for training, {near} to three digits.",
         evidence={"rows": len(test), "same": same, "near": near},
     )

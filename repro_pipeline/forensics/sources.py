@@ -10,12 +10,14 @@ from __future__ import annotations
 import ast
 import base64
 import binascii
+import contextlib
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.forensics.constants import NotConstant, evaluate, numbers_in
+from repro_pipeline.forensics.declarations import single_constants
 from repro_pipeline.forensics.graph import Constant, Graph, Node, Test
 from repro_pipeline.forensics.matching import complements, exact, exactly_reported, near
 from repro_pipeline.scoring.literals import telling_digits
@@ -60,6 +62,7 @@ def _findings(graph: Graph, claims: Sequence[Claim]) -> Iterator[Finding]:
     yield from _blobs(graph, claims)
     yield from _clipped(graph, claims, direct)
     yield from _chosen_by_target(graph, claims)
+    yield from _stops_at_target(graph, claims)
     yield from _by_seed(graph, claims, direct)
     yield from _constants_alone(graph, claims, direct)
 
@@ -74,7 +77,8 @@ def _hidden(graph: Graph, claims: Sequence[Claim], direct: set[Node]) -> Iterato
             reaches = constant.node in direct
             yield Finding(
                 kind="hidden_value",
-                evidence=f"{constant.file}:{constant.line}: `{constant.text}` is a reported value in "
+                evidence=f"{constant.file}:{constant.line}: `{constant.text}` is a reported "
+                "value in "
                 f"disguise{', and reaches a metric' if reaches else ''}.",
                 severity="violation" if reaches else "suspect",
                 claims=tuple(claim.id for claim in hit),
@@ -118,14 +122,10 @@ def _decoded(text: str) -> Iterator[bytes]:
                 content = decode(blob)
             except (ValueError, binascii.Error):
                 continue
-            try:
+            with contextlib.suppress(zlib.error):
                 content = zlib.decompress(content)
-            except zlib.error:
-                pass
             if content and all(32 <= byte < 127 or byte in (9, 10, 13) for byte in content):
                 yield content
-    if len(text) < 200 and re.fullmatch(r"[\d.,;:{}\[\]\"'a-z_ -]+", text) and text[::-1] != text:
-        yield b""  # a text that is plainly readable hides nothing
 
 
 def _numbers(content: bytes) -> list[float]:
@@ -156,7 +156,8 @@ def _clipped(graph: Graph, claims: Sequence[Claim], direct: set[Node]) -> Iterat
                     yield Finding(
                         kind="clipped_to_target",
                         evidence=f"{mark[1]}:{mark[2]}: `{ast.unparse(call)[:80]}` holds a value "
-                        f"between {low[-1]:g} and {high[0]:g}, around the reported {claim.value:g}.",
+                        f"between {low[-1]:g} and {high[0]:g}, around the reported "
+                        f"{claim.value:g}.",
                         severity="suspect",
                         claims=(claim.id,),
                     )
@@ -191,6 +192,23 @@ def _chosen_by_target(graph: Graph, claims: Sequence[Claim]) -> Iterator[Finding
                     severity="suspect",
                     claims=tuple(claim.id for claim in hit),
                 )
+
+
+def _stops_at_target(graph: Graph, claims: Sequence[Claim]) -> Iterator[Finding]:
+    """A loop that ends, or a value that is kept, once it passes a number that is the reported one."""
+    for test in graph.tests.values():
+        compared = any(isinstance(part, ast.Compare) for part in ast.walk(test.expression))
+        numbers = [value for constant in test.constants for value in constant.values]
+        hit = exactly_reported(numbers, claims, 3)
+        if compared and hit and not test.raises:
+            yield Finding(
+                kind="stops_at_target",
+                evidence=f"{test.file}:{test.line}: `{ast.unparse(test.expression)[:80]}` "
+                "compares with a "
+                "reported value.",
+                severity="unverified",
+                claims=tuple(claim.id for claim in hit),
+            )
 
 
 def _known_of(side: ast.expr, graph: Graph, file: str) -> list[float]:
@@ -236,8 +254,6 @@ def _decisive_differences(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.BinOp
 
 
 def _file_constants(graph: Graph, file: str) -> Mapping[str, object]:
-    from repro_pipeline.forensics.graph import single_constants
-
     tree = graph.trees[file]
     found: dict[str, object] = dict(single_constants(tree.body, {}))
     for node in ast.walk(tree):
@@ -264,7 +280,8 @@ def _by_seed(graph: Graph, claims: Sequence[Claim], direct: set[Node]) -> Iterat
         if reads_seed and special and not test.raises:
             yield Finding(
                 kind="decided_by_seed",
-                evidence=f"{test.file}:{test.line}: `{ast.unparse(test.expression)[:80]}`: which seed it is "
+                evidence=f"{test.file}:{test.line}: `{ast.unparse(test.expression)[:80]}`: "
+                "which seed it is "
                 "decides how a metric is made.",
                 severity="suspect",
             )
@@ -278,6 +295,22 @@ def _deciding_tests(graph: Graph, direct: set[Node]) -> Iterator[Test]:
 
 def _is_seed(node: Node) -> bool:
     return node[0] in {"var", "attr", "key"} and bool(_SEED.search(node[-1])) and node[-1] != "s"
+
+
+def fixed_seeds(graph: Graph) -> list[str]:
+    """Where the code seeds a generator with a constant, `file:line`."""
+    found = []
+    for file, tree in graph.trees.items():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call):
+                continue
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            given = [o.value for o in node.keywords if o.arg in {"random_state", "seed"}]
+            if name in {"seed", "default_rng", "Random", "RandomState", "manual_seed", "PCG64"}:
+                given += node.args[:1]
+            if any(isinstance(one, ast.Constant) and isinstance(one.value, int) for one in given):
+                found.append(f"{file}:{node.lineno}")
+    return found
 
 
 def _is_seed_table(graph: Graph, index: Node) -> bool:
@@ -308,20 +341,21 @@ def _constants_alone(graph: Graph, claims: Sequence[Claim], direct: set[Node]) -
             if hit:
                 yield Finding(
                     kind="constant_metric" if plain else "constant_formula",
-                    evidence=f"{sink.file}:{sink.line}: the value is made of constants alone, among them "
+                    evidence=f"{sink.file}:{sink.line}: the value is made of constants alone, "
+                    "among them "
                     f"{'the reported one' if plain else 'a formula that gives the reported one'}.",
                     severity=severity,
                     claims=tuple(claim.id for claim in hit),
                 )
 
 
-_HARMLESS = set(
-    "float int round str abs dict list sorted items values keys get zip enumerate normal gauss uniform random".split()
-)
+_HARMLESS = {
+    *("float", "int", "round", "str", "abs", "dict", "list", "sorted", "items", "values", "keys"),
+    *("get", "zip", "enumerate", "normal", "gauss", "uniform", "random"),
+    *("default_rng", "Random", "RandomState", "seed"),
+}
 
 
 def _harmless(node: Node) -> bool:
     """Calls that compute nothing, and generators of noise."""
-    return node[0] == "call" and (
-        node[4] in _HARMLESS or node[4] in {"default_rng", "Random", "RandomState", "seed"}
-    )
+    return node[0] == "call" and node[4] in _HARMLESS

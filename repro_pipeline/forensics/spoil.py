@@ -6,6 +6,7 @@ that code which reads the real one reads it too, and cannot tell a probe from a 
 - `labels`: the labels in another order. What predicts them falls to chance, unless it has seen them.
 - `train_labels`: only those of the training rows. What does not fall did not learn from them.
 - `noise`: every column by itself in another order, and moved and stretched, classes redrawn evenly.
+- `harmless`: fractions moved by less than anybody measures. What knows the file by heart is told.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-Way = Literal["labels", "train_labels", "noise"]
+Way = Literal["labels", "train_labels", "noise", "harmless"]
 
 _LABEL = re.compile(
     r"^(y|ys|y_?(true|train|test|all)?|labels?|targets?|class(es)?|species|outcome|response|category"
@@ -81,6 +82,8 @@ class _Spoiler:
 
     def column(self, values: Sequence[Any], *, label: bool) -> list[Any]:
         """A column of texts or numbers, changed."""
+        if self.way == "harmless":
+            return list(values) if label else [_shaken(value, self.rng) for value in values]
         if self.way != "noise":
             return [values[n] for n in self.order(len(values))] if label else list(values)
         numbers = [_as_number(value) for value in values]
@@ -107,6 +110,17 @@ class _Spoiler:
             )
             moved.append(_like(values[n], round(number) if whole else number))
         return moved
+
+
+def _shaken(value: Any, rng: random.Random) -> Any:
+    """A fraction, moved by some 1e-7 of itself; anything else as it is."""
+    number = _as_number(value)
+    if number is None or not math.isfinite(number) or isinstance(value, int):
+        return value
+    if isinstance(value, str) and "." not in value:
+        return value
+    moved = number * (1 + 1e-7 * rng.uniform(-1, 1))
+    return f"{moved:.12g}" if isinstance(value, str) else moved
 
 
 def _as_number(value: Any) -> float | None:
@@ -142,7 +156,7 @@ def label_columns(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> lis
 
 def _table(names: Sequence[str], columns: list[list[Any]], spoiler: _Spoiler) -> list[list[Any]]:
     labels = label_columns(names, columns)
-    if spoiler.way != "noise" and not labels:
+    if spoiler.way in {"labels", "train_labels"} and not labels:
         raise Unspoilt
     spoiler.certain = any(_LABEL.match(str(names[place]).strip()) for place in labels)
     changed = []
@@ -243,6 +257,10 @@ def _array(name: str, array: Any, spoiler: _Spoiler, *, alone: bool) -> Any:
 
     rng = np.random.default_rng(spoiler.rng.randrange(2**32))
     label = bool(re.search(r"(^|_)(y|label|labels|target|targets)(_|$|\d)|^y", name, re.I))
+    if spoiler.way == "harmless":
+        if array.dtype.kind != "f" or label:
+            return array
+        return (array * (1 + 1e-7 * rng.uniform(-1, 1, array.shape))).astype(array.dtype)
     if spoiler.way != "noise":
         training = spoiler.way == "labels" or not _TEST_FILE.search(name)
         if label and array.ndim and training:
@@ -369,6 +387,12 @@ def other_settings(config: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     if switches:
         made.append((_named(switches), _with(config, switches, lambda v: not v)))
     return made
+
+
+def harmless_settings(config: dict[str, Any]) -> dict[str, Any]:
+    """The configuration with its fractions moved by a billionth of themselves."""
+    leaves = [(p, v) for p, v in _leaves(config) if isinstance(v, float) and v not in (0.0, 1.0)]
+    return _with(config, leaves, lambda value: value * (1 + 1e-9))
 
 
 def single_settings(config: dict[str, Any], most: int) -> list[tuple[str, dict[str, Any]]]:
