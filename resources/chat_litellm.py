@@ -163,6 +163,8 @@ def _usage(given: Any, request: ChatRequest, text: str) -> Usage:
 
 def _raise(litellm: ModuleType, error: Exception, settings: Role) -> NoReturn:
     """The error as a ChatError of its kind; the more special kinds of litellm come first."""
+    import openai  # whose errors litellm's are
+
     kinds = litellm.exceptions
     said = " ".join(str(error).split())[:SAID]
     place = f" at {settings.api_base}" if settings.api_base else ""
@@ -171,7 +173,7 @@ def _raise(litellm: ModuleType, error: Exception, settings: Role) -> NoReturn:
         raise ContextExceeded(what) from None
     if isinstance(error, kinds.ContentPolicyViolationError):
         raise Refused(what) from None
-    if isinstance(error, kinds.AuthenticationError | kinds.PermissionDeniedError):
+    if getattr(error, "status_code", None) in {401, 403}:
         hint = (
             "Set the provider's key in the environment, as OPENAI_API_KEY; it is kept nowhere else."
         )
@@ -183,7 +185,7 @@ def _raise(litellm: ModuleType, error: Exception, settings: Role) -> NoReturn:
         raise RateLimited(what, retry_after=_retry_after(error)) from None
     if isinstance(error, kinds.BadRequestError | kinds.UnprocessableEntityError):
         raise Rejected(what) from None
-    if isinstance(error, kinds.OpenAIError | OSError):
+    if isinstance(error, openai.OpenAIError | OSError):
         hint = "Run it again later: it goes on where it stopped."
         raise Unavailable(what, hint=hint) from None
     raise error

@@ -87,7 +87,7 @@ def story(events: Iterable[Event], patch_of: Callable[[str], str] | None = None)
             case AgentStarted():
                 yield f"\n{event.at:%Y-%m-%d %H:%M} UTC, {line}"
                 limits = {name: most for name, most in content.limits.items() if most is not None}
-                yield f"Limits: {', '.join(f'{name} {most:g}' for name, most in limits.items())}."
+                yield f"Limits: {', '.join(f'{name} {most:,}' for name, most in limits.items())}."
             case PatchApplied():
                 patches.append(content)
             case ModelFailed():

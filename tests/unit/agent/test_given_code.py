@@ -7,7 +7,6 @@ import pytest
 from repro_pipeline.agent.given_code import NoImplementer, code_folder, freeze_code
 from repro_pipeline.bundle.folder import open_bundle
 from repro_pipeline.claims.model import Claim, ReportedClaims
-from repro_pipeline.config import Roles
 from repro_pipeline.errors import BundleError, FileFormatError
 from repro_pipeline.paper.address import StatedValue
 from resources.artifact_store import FsspecArtifactStore
