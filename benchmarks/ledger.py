@@ -151,7 +151,7 @@ def payload(number: int) -> AttemptFinished:
         cpu_seconds=12.25,
         peak_memory_bytes=200_000_000,
         log=digest(["log", number]),
-        metrics=digest(["metrics", number]),
+        outputs={"metrics.json": digest(["metrics", number])},
         limits={"network": "hard", "memory": "hard", "wall_clock": "watched"},
     )
     return AttemptFinished(attempt=attempt)

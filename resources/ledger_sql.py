@@ -75,8 +75,11 @@ MIGRATIONS: tuple[dict[str, tuple[str, ...]], ...] = (
 
 _OF_CHAIN = EVENTS.c.chain == sa.bindparam("chain")
 _SAME = EVENTS.select().where(_OF_CHAIN, EVENTS.c.key == sa.bindparam("key"))
-_LAST = (
-    sa.select(EVENTS.c.seq, EVENTS.c.hash).where(_OF_CHAIN).order_by(EVENTS.c.seq.desc()).limit(1)
+_LINK = sa.select(EVENTS.c.seq, EVENTS.c.hash, EVENTS.c.key)
+_LAST = _LINK.where(_OF_CHAIN).order_by(EVENTS.c.seq.desc()).limit(1)
+# Whether the key stands, and what the new event would follow, in one question.
+_BEFORE = sa.union_all(
+    _LINK.where(_OF_CHAIN, EVENTS.c.key == sa.bindparam("key")), sa.select(_LAST.subquery())
 )
 _INSERT = EVENTS.insert()
 # The distinct chains by one index step each, not by reading every event.
@@ -95,11 +98,14 @@ def now() -> datetime:
 class SqlLedger:
     """`ports.Ledger` over SQLAlchemy. The file or the tables are made where there are none.
 
-    `url` is `sqlite:////absolute/path` or `postgresql://…`. Raises LedgerError.
+    `url` is `sqlite:////absolute/path`, `sqlite:///path` below `folder`, or `postgresql://…`.
+    Raises LedgerError.
     """
 
-    def __init__(self, url: str, *, clock: Callable[[], datetime] = now) -> None:
-        self._url = _parse(url)
+    def __init__(
+        self, url: str, *, folder: Path = Path(), clock: Callable[[], datetime] = now
+    ) -> None:
+        self._url = _parse(url, folder)
         self._clock = clock
         self._engine = _engine(self._url)
         self._writer = self._engine.execution_options(writes=True)
@@ -115,15 +121,18 @@ class SqlLedger:
         was written, or where it is not known whether it was: appending again is then safe.
         """
         payload = storable(payload)
+        key = payload.key
         with self._writing() as connection:
             if connection.dialect.name == "postgresql":
                 _lock(connection, chain)
-            same = {"chain": chain, "key": payload.key}
-            if standing := connection.execute(_SAME, same).one_or_none():
-                return self._event(standing)
-            head = _head(connection, chain) or start(chain)
+            same = {"chain": chain, "key": key}
+            before = connection.execute(_BEFORE, same).all()
+            if any(row.key == key for row in before):
+                return self._event(connection.execute(_SAME, same).one())
+            last = before[0] if before else None
+            head = Head(chain=chain, seq=last.seq, hash=last.hash) if last else start(chain)
             event = _linked(head, payload, self._clock(), actor)
-            row = event.model_dump(exclude={"at", "payload"}) | {
+            row = dict(event) | {
                 "at": time_text(event.at),
                 "payload": canonical_json(event.payload).decode(),
             }
@@ -237,7 +246,7 @@ class SqlLedger:
             yield connection
 
 
-def _parse(text: str) -> URL:
+def _parse(text: str, below: Path) -> URL:
     try:
         url = sa.make_url(text)
     except ArgumentError as error:
@@ -256,7 +265,14 @@ def _parse(text: str) -> URL:
         return url.set(drivername="postgresql+psycopg") if url.drivername == backend else url
     if url.database in {None, "", ":memory:"}:
         raise LedgerError("a ledger in memory keeps nothing", hint="Name a file: sqlite:///FILE.")
-    folder = Path(url.database.removeprefix("file:")).parent
+    if "?" in text:
+        raise LedgerError(
+            "a ledger in SQLite takes no options, and a `?` in a URL begins them",
+            where=_name(url),
+            hint="Name the file relative to the project, or one without `?` in its path.",
+        )
+    url = url.set(database=str(below / url.database))
+    folder = Path(url.database).parent
     if not folder.is_dir():
         raise LedgerError(
             f"the ledger's folder {folder} does not exist",

@@ -39,7 +39,7 @@ def open_project(
     return Project(
         root=root,
         config=config,
-        ledger=SqlLedger(_absolute_url(config.ledger, root)),
+        ledger=SqlLedger(config.ledger, folder=root),
         store=FsspecArtifactStore(_absolute_folder(config.store, root)),
         runner=make_runner(runner or config.runner),
         secret=_secret(root / ".repro" / SECRET_NAME),
@@ -70,13 +70,6 @@ def locate_project(start: Path) -> Path:
             hint="Make a project with `repro init`, or go into one.",
         )
     return root
-
-
-def _absolute_url(url: str, root: Path) -> str:
-    prefix = "sqlite:///"
-    if url.startswith(prefix) and not url.startswith(prefix + "/"):
-        return f"{prefix}{root / url.removeprefix(prefix)}"
-    return url
 
 
 def _absolute_folder(store: str, root: Path) -> str:

@@ -18,6 +18,8 @@ from repro_pipeline.ledger.events import Payload
 REDACTED = "[redacted]"
 LINE = 1 << 20
 """Longest piece of a line, in bytes, that is looked at as a whole."""
+SHORTEST_TOKEN = 15
+"""Characters that a secret by its form has at least; one by its name stands behind `=` or `:`."""
 LONGEST_KEY = 1 << 14
 """Characters within which a private key that begins in a log is expected to end."""
 
@@ -74,6 +76,8 @@ _NAMED_TOKEN = re.compile(
 
 def redact(text: str) -> str:
     """The text with each secret replaced by `[redacted]`; doing it twice changes nothing more."""
+    if len(text) < SHORTEST_TOKEN and "=" not in text and ":" not in text:
+        return text
     text = _PRIVATE_KEY.sub(REDACTED, text)
     text = _URL_PASSWORD.sub(rf"\1:{REDACTED}@", text)
     text = _TOKEN.sub(REDACTED, text)
@@ -147,7 +151,7 @@ def _opens_key(line: str) -> bool:
 
 def _replace_characters(value: Any) -> Any:
     if isinstance(value, str):
-        return _UNSTORABLE.sub("\ufffd", value)
+        return value if value.isprintable() else _UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, dict):
         return {
             _replace_characters(key): _replace_characters(inner) for key, inner in value.items()

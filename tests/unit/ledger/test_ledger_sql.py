@@ -298,6 +298,7 @@ def test_a_review_of_the_first_schema_was_not_blind():
         ("sqlite://", "memory"),
         ("sqlite:///{tmp}/none/ledger.sqlite", "folder .*none does not exist"),
         ("sqlite:///{tmp}/text", "not a ledger"),
+        ("sqlite:///{tmp}/what?/ledger.sqlite", "`\\?`"),
         ("sqlite:///{tmp}", "cannot be opened"),
         ("postgresql://u:hunter2hunter2@127.0.0.1:1/x", "refused"),
         ("postgresql+nodriver://127.0.0.1/x", "driver"),
@@ -311,6 +312,17 @@ def test_a_wrong_url_is_said_in_a_sentence_without_its_password(bad, said, tmp_p
         SqlLedger(bad.format(tmp=tmp_path))
     assert "hunter2" not in str(caught.value)
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["what?", "50% #1", "file:x", "a b&c=d"])
+def test_a_ledger_can_lie_in_a_folder_of_any_name(tmp_path, name):
+    folder = tmp_path / name
+    folder.mkdir()
+    ledger = SqlLedger("sqlite:///ledger.sqlite", folder=folder)
+    ledger.append("forests", warning("a"), actor=ACTOR)
+    ledger.close()
+    assert (folder / "ledger.sqlite").stat().st_size > 0
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_another_sqlite_database_is_not_taken_for_a_ledger_and_keeps_its_tables(tmp_path):

@@ -11,6 +11,7 @@ from ledger_examples import attempt_pair, payloads, warning
 
 from repro_pipeline.errors import LedgerError
 from repro_pipeline.frozen import digest
+from repro_pipeline.ledger import redact as forms
 from repro_pipeline.ledger.redact import LONGEST_KEY, redact, redact_json, redact_log, storable
 
 _RANDOM = random.Random(11)
@@ -181,3 +182,8 @@ def test_a_key_that_never_ends_does_not_swallow_the_log():
     redact_log(io.BytesIO((begun + rest).encode()), out)
     assert out.getvalue().endswith(rest[-1000:].encode())
     assert out.getvalue().startswith(b"[redacted]")
+
+
+@given(st.from_regex(forms._TOKEN, fullmatch=True) | st.from_regex(forms._AUTHORIZATION))
+def test_no_secret_by_its_form_is_as_short_as_what_is_not_looked_at(secret):
+    assert len(secret) >= forms.SHORTEST_TOKEN
