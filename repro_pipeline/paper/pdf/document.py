@@ -170,6 +170,10 @@ def _table(
         doubts.append("No caption names the table.")
     if not region.ruled:
         doubts.append("No rules frame the table; its rows were found by alignment.")
+    if region.unusual:
+        doubts.append("Its caption stands on the other side than those of most tables.")
+    if caption is not None and _ENDS_IN_ROW.search(caption.text):
+        doubts.append("Its caption ends in numbers, as a row of a table does.")
     if region.shared:
         doubts.append("Another table stands under the same caption.")
     if region.frame.page.scanned:
@@ -182,6 +186,7 @@ def _table(
     return make_table(index, grid.rows, about, rules=grid.rules, doubts=doubts)
 
 
+_ENDS_IN_ROW = re.compile(r"(?:\s[-−–+]?\d*\.\d+%?){3}$")
 _NUMBERS = re.compile(r"(?:[-−–+]?[\d.,]*\d%?(?: ?(?:± ?|\()[^ )]*\d\)?)?(?:\s|$)){2,}")
 
 

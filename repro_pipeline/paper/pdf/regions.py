@@ -28,6 +28,8 @@ class Region:
     caption: CaptionAt | None = None
     shared: bool = False
     """Whether another table has the same caption."""
+    unusual: bool = False
+    """Whether its caption stands on the other side than most captions of the paper."""
 
 
 def regions(found: Sequence[Boxes]) -> list[list[Region]]:
@@ -38,14 +40,19 @@ def regions(found: Sequence[Boxes]) -> list[list[Region]]:
         for index, caption in _paired(page, above=None).items()
     ]
     above = 2 * sum(sides) > len(sides) if sides else None
-    return [_regions(page, above) for page in found]
+    most = max(sum(sides), len(sides) - sum(sides))
+    settled = most >= max(3, 0.75 * len(sides))
+    return [_regions(page, above, settled) for page in found]
 
 
-def _regions(page: Boxes, above: bool | None) -> list[Region]:
+def _regions(page: Boxes, above: bool | None, settled: bool) -> list[Region]:
     pairs = _paired(page, above)
     result = []
     for index, box in enumerate(page.boxes):
-        region = _region(page, box, ruled=True, caption=pairs.get(index))
+        caption = pairs.get(index)
+        region = _region(page, box, ruled=True, caption=caption)
+        if caption is not None and settled:
+            region = replace(region, unusual=(caption.box[1] < box[1]) != above)
         if region.caption is not None or _is_tabular(region, page.captions):
             result.append(region)
     result = _sharing_captions(result, page.placed)
