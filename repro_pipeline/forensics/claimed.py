@@ -193,7 +193,7 @@ def _picked(
                 )
                 tests.append((claim.id, "nearer to the paper", _chance(*near)))
     worst = sorted(
-        (test for test in tests if test[2] * max(1, len(tests)) < 0.05), key=lambda t: t[2]
+        (test for test in tests if test[2] * max(1, len(tests)) < 0.02), key=lambda t: t[2]
     )
     if worst:
         claim, how, chance = worst[0]

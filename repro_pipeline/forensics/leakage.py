@@ -182,7 +182,7 @@ def _best(graph: Graph) -> Iterator[Finding]:
         behind = graph.behind({n for part in graph.reads[mark] for n in part}, "direct")
         results = [n for n in behind if n[0] in {"call", "ret"} and _SCORES.search(n[-1])]
         several = any(n[0] == "ret" for n in behind) or results
-        if several and "val" not in ast.unparse(call):
+        if several and not re.search(r"(^|[\W_])val(id|_|\b)", ast.unparse(call)):
             yield Finding(
                 kind="best_of_several",
                 evidence=f"{mark[1]}:{mark[2]}: `{ast.unparse(call)[:80]}`: a metric is the "

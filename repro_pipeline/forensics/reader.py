@@ -47,6 +47,7 @@ _LOOKED_INTO = (
     ast.Lambda,
 )
 """Expressions whose parts are told apart, although the whole may be constant."""
+_PUTS = {"append", "extend", "update", "insert", "setdefault", "add"}
 _WRITERS = {"dump", "dumps", "write_text", "write", "write_bytes", "to_json", "safe_dump"}
 
 
@@ -442,37 +443,31 @@ class _Reader:
 
     def _call(self, node: ast.Call) -> set[Node]:
         name = _last_name(node.func)
-        receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
+        receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
         arguments = [*node.args, *(option.value for option in node.keywords)]
-        result = self._opaque(
-            node, [*([receiver] if receiver is not None else []), *arguments], name
-        )
+        opaque = self._opaque(node, [*receiver, *arguments], name)
         self._mutates(name, receiver, arguments)
         self._writes(node, name, receiver, arguments)
         users = self._users(node, name)
         for module, qualified, function in users:
             self._pass_arguments(node, module, qualified, function)
-            result = {("ret", module.name, qualified)} | result
-        if self._made_class(node, name) or users:
-            return result | (set().union(*(self.of(a) for a in arguments)) if not users else set())
-        if name in _DRAWS and _single(node) and not self.many:
-            return result | set().union(set(), *(self.of(a) for a in arguments))
+        made = self._made_class(node, name)
+        if users:
+            returned = {("ret", module.name, qualified) for module, qualified, _ in users}
+            looked_into = any(qualified.rsplit(".", 1)[-1] == name for _, qualified, _ in users)
+            return returned if looked_into else returned | opaque
+        drawn = name in _DRAWS and _single(node) and not self.many
+        if made or drawn:
+            return opaque.union(*(self.of(argument) for argument in arguments))
         if name in _PASSES:
-            parts = [*arguments, *([receiver] if receiver is not None else [])]
-            return result | set().union(set(), *(self.of(part) for part in parts))
-        return result
+            return opaque.union(*(self.of(part) for part in (*receiver, *arguments)))
+        return opaque
 
-    def _mutates(self, name: str, receiver: ast.expr | None, arguments: list[ast.expr]) -> None:
-        if receiver is None or name not in {
-            "append",
-            "extend",
-            "update",
-            "insert",
-            "setdefault",
-            "add",
-        }:
+    def _mutates(self, name: str, receiver: list[ast.expr], arguments: list[ast.expr]) -> None:
+        """What is put into a container passes into it."""
+        if name not in _PUTS:
             return
-        for target in self._targets(receiver):
+        for target in (node for part in receiver for node in self._targets(part)):
             for argument in arguments:
                 if self.many and _draws(argument):
                     self.graph.direct[target] |= self._opaque(argument, [])
@@ -480,14 +475,12 @@ class _Reader:
                     self._assign(target, argument)
 
     def _writes(
-        self, node: ast.Call, name: str, receiver: ast.expr | None, arguments: list[ast.expr]
+        self, node: ast.Call, name: str, receiver: list[ast.expr], arguments: list[ast.expr]
     ) -> None:
         if name not in _WRITERS:
             return
-        if name in {"write_text", "write"} and not any(self.of(a) for a in arguments):
-            return
-        written = arguments[:1] if name not in {"to_json"} else [receiver]
-        nodes = frozenset(set().union(set(), *(self.of(part) for part in written)))
+        written = receiver if name == "to_json" else arguments[:1]
+        nodes = frozenset(one for part in written for one in self.of(part))
         if nodes:
             self.graph.sinks.append(Sink(None, nodes, self.module.file, node.lineno))
 

@@ -31,6 +31,7 @@ _SEED = re.compile(r"(^|_)(seed|rng_seed|random_state|s)$|seed$", re.I)
 _NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _BLOB = re.compile(r"[A-Za-z0-9+/_\-=]{8,}")
 _AROUND = 0.25
+_GRAVITY = ("info", "unverified", "suspect", "violation")
 
 
 def path_kinds(graph: Graph) -> tuple[set[Node], set[Node]]:
@@ -51,8 +52,12 @@ def near_constants(graph: Graph, claims: Sequence[Claim]) -> Iterator[tuple[Cons
 
 
 def findings(graph: Graph, claims: Sequence[Claim]) -> tuple[Finding, ...]:
-    """What the code says of the sources of its values; once per kind and claims."""
-    found = {(one.kind, one.claims): one for one in _findings(graph, claims)}
+    """What the code says of the sources of its values: per kind and claims the gravest finding."""
+    found: dict[tuple, Finding] = {}
+    for one in _findings(graph, claims):
+        known = found.get((one.kind, one.claims))
+        if known is None or _GRAVITY.index(one.severity) > _GRAVITY.index(known.severity):
+            found[one.kind, one.claims] = one
     return tuple(found.values())
 
 
@@ -64,7 +69,9 @@ def _findings(graph: Graph, claims: Sequence[Claim]) -> Iterator[Finding]:
     yield from _chosen_by_target(graph, claims)
     yield from _stops_at_target(graph, claims)
     yield from _by_seed(graph, claims, direct)
+    yield from _by_settings(graph, direct)
     yield from _constants_alone(graph, claims, direct)
+    yield from _formulas(graph, claims, direct)
 
 
 def _hidden(graph: Graph, claims: Sequence[Claim], direct: set[Node]) -> Iterator[Finding]:
@@ -284,6 +291,45 @@ def _by_seed(graph: Graph, claims: Sequence[Claim], direct: set[Node]) -> Iterat
                 "which seed it is "
                 "decides how a metric is made.",
                 severity="suspect",
+            )
+
+
+def _by_settings(graph: Graph, direct: set[Node]) -> Iterator[Finding]:
+    """Values that are made otherwise where a setting is exactly a certain number."""
+    for test in _deciding_tests(graph, direct):
+        settings = [
+            n[-1] for n in sorted(test.nodes) if n[0] in {"key", "attr"} and not _is_seed(n)
+        ]
+        special = [v for c in test.constants for v in c.values if v not in (-1.0, 0.0, 1.0, 2.0)]
+        equal = any(
+            isinstance(op, ast.Eq | ast.In)
+            for part in ast.walk(test.expression)
+            if isinstance(part, ast.Compare)
+            for op in part.ops
+        )
+        if settings and special and equal and not test.raises:
+            yield Finding(
+                kind="decided_by_settings",
+                evidence=f"{test.file}:{test.line}: `{ast.unparse(test.expression)[:80]}`: a metric is "
+                "made in another way under exactly these settings.",
+                severity="unverified",
+            )
+
+
+def _formulas(graph: Graph, claims: Sequence[Claim], direct: set[Node]) -> Iterator[Finding]:
+    """Arithmetic on constants alone that gives a reported value, and passes into a metric."""
+    for node in sorted(direct):
+        constant = graph.constants.get(node)
+        if constant is None or constant.plain:
+            continue
+        hit = exactly_reported(constant.values, claims, 2)
+        if hit:
+            yield Finding(
+                kind="constant_formula",
+                evidence=f"{constant.file}:{constant.line}: `{constant.text}` is a reported value, and "
+                "passes into a metric.",
+                severity="unverified",
+                claims=tuple(claim.id for claim in hit),
             )
 
 

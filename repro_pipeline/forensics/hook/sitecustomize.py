@@ -45,9 +45,7 @@ class _Hook:
         self.mode = self._take_mode()
         path = os.path.join(folder, str(os.getpid()))
         self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        self.system = tuple(
-            {sys.prefix, sys.base_prefix, "/usr/", "/lib", "/etc/", "/dev/", folder}
-        )
+        self.system = tuple({sys.prefix, sys.base_prefix, "/usr/", "/lib", "/etc/", "/dev/"})
 
     def _take_mode(self):
         path = os.path.join(self.folder, "mode")

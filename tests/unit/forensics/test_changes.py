@@ -1,0 +1,256 @@
+"""Spoilt data, other settings, changed constants; and what values do then."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from forensic_cases import claim, kinds
+
+from repro_pipeline.forensics.mutate import FACTORS, mutate
+from repro_pipeline.forensics.response import (
+    Response,
+    data_findings,
+    followed,
+    harmless_findings,
+    tied,
+)
+from repro_pipeline.forensics.rows import shared_rows
+from repro_pipeline.forensics.spoil import (
+    Unspoilt,
+    class_shares,
+    harmless_settings,
+    other_settings,
+    spoil_file,
+)
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(1)
+    rows = [[i, f"{rng.normal():.3f}", rng.integers(9), "ab"[i % 2]] for i in range(60)]
+    path = tmp_path / "table.csv"
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([["id", "x", "n", "label"], *rows])
+    return path
+
+
+def columns(path):
+    with path.open(newline="") as stream:
+        header, *rows = csv.reader(stream)
+    return dict(zip(header, zip(*rows, strict=True), strict=True))
+
+
+def test_labels_are_permuted_and_nothing_else(table, tmp_path):
+    assert spoil_file(table, tmp_path / "out.csv", "labels")
+    before, after = columns(table), columns(tmp_path / "out.csv")
+    assert Counter(before["label"]) == Counter(after["label"])
+    assert before["label"] != after["label"]
+    assert all(before[name] == after[name] for name in ("id", "x", "n"))
+
+
+def test_only_the_labels_of_training_rows_move(table, tmp_path):
+    spoil_file(table, tmp_path / "out.csv", "train_labels", range(40))
+    before, after = columns(table)["label"], columns(tmp_path / "out.csv")["label"]
+    assert before[40:] == after[40:]
+    assert before[:40] != after[:40]
+
+
+def test_noise_keeps_the_shape_and_the_kinds(table, tmp_path):
+    spoil_file(table, tmp_path / "out.csv", "noise")
+    before, after = columns(table), columns(tmp_path / "out.csv")
+    assert before["id"] == after["id"]
+    assert set(after["label"]) <= {"a", "b"}
+    assert all(value.lstrip("-").isdigit() for value in after["n"])
+    x, y = (np.array(one["x"], float) for one in (before, after))
+    assert abs(np.corrcoef(x, y)[0, 1]) < 0.5
+    assert abs(y.mean() - x.mean()) > 0.3 * x.std()
+
+
+def test_a_harmless_change_is_too_small_to_matter(table, tmp_path):
+    spoil_file(table, tmp_path / "out.csv", "harmless")
+    before, after = columns(table), columns(tmp_path / "out.csv")
+    assert before["label"] == after["label"]
+    assert before["n"] == after["n"]
+    x, y = (np.array(one["x"], float) for one in (before, after))
+    assert 0 < np.abs(x - y).max() < 1e-6
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.npy", "a.jsonl", "a.parquet", "a.json"])
+@pytest.mark.parametrize("way", ["labels", "noise", "harmless"])
+def test_every_format_can_be_read_again(tmp_path, name, way):
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(30, 2)), np.arange(30) % 3
+    source, target = tmp_path / name, tmp_path / f"out{name[1:]}"
+    records = [{"x": float(a), "label": int(b)} for a, b in zip(x[:, 0], y, strict=True)]
+    match name:
+        case "a.npz":
+            np.savez(source, X=x, y=y)
+        case "a.npy":
+            np.save(source, np.column_stack([x, y]))
+        case "a.jsonl":
+            source.write_text("".join(json.dumps(r) + "\n" for r in records))
+        case "a.json":
+            source.write_text(json.dumps(records))
+        case "a.parquet":
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+
+            pq.write_table(pa.Table.from_pylist(records), source)
+    spoil_file(source, target, way)
+    assert target.read_bytes() != source.read_bytes()
+    if name == "a.npz":
+        assert np.load(target)["X"].shape == (30, 2)
+        assert set(np.load(target)["y"]) <= {0, 1, 2}
+
+
+def test_what_is_no_table_is_not_spoilt(tmp_path):
+    (tmp_path / "a.bin").write_bytes(b"\0\1\2")
+    (tmp_path / "b.csv").write_text("one line")
+    for name in ("a.bin", "b.csv"):
+        with pytest.raises(Unspoilt):
+            spoil_file(tmp_path / name, tmp_path / "out", "noise")
+
+
+def test_class_shares(table):
+    assert sorted(class_shares(table)) == [0.5, 0.5]
+
+
+def test_settings_change_in_value_and_not_in_kind():
+    config = {
+        "lr": 0.1,
+        "trees": 100,
+        "bag": True,
+        "log_every": 10,
+        "model": {"depth": 3},
+        "one": 1,
+    }
+    (_, numbers), (_, switches) = other_settings(config)
+    assert numbers["trees"] == 75
+    assert numbers["lr"] == pytest.approx(0.08)
+    assert numbers["model"]["depth"] == 2
+    assert (numbers["bag"], numbers["log_every"], numbers["one"]) == (True, 10, 1)
+    assert switches["bag"] is False
+    assert abs(harmless_settings(config)["lr"] - 0.1) < 1e-9
+
+
+CODE = {
+    "run.py": '"""We report 76.3."""\nT = 76.3\nn = 100\nprint(f"paper: 76.3")\n',
+    "t.json": '{"a": 76.3, "b": 12}',
+    "README.md": "76.3",
+    "requirements.txt": "numpy==76.3",
+}
+
+
+def test_constants_are_changed_where_they_stand():
+    made = mutate(CODE, {"target": 76.3, "trees": 100}, [claim()], 0.8)
+    assert set(made.files) == {"run.py", "t.json"}
+    assert "((76.3) * 0.8)" in made.files["run.py"]
+    assert "n = 100" in made.files["run.py"]
+    compile(made.files["run.py"], "run.py", "exec")
+    assert json.loads(made.files["t.json"])["a"] == pytest.approx(61.04)
+    assert made.config == {"target": pytest.approx(61.04), "trees": 100}
+    assert mutate({"run.py": "n = 5"}, {}, [claim()], 0.8) is None
+
+
+def values_of(rule):
+    """A claim's value before, and per factor after, by a rule on the constant."""
+    return {"accuracy": rule(76.3)}, [{"accuracy": rule(76.3 * factor)} for factor in FACTORS]
+
+
+@pytest.mark.parametrize(
+    ("rule", "how"),
+    [
+        (lambda t: t + 0.21, "linear"),
+        (lambda t: t * 1.004, "linear"),
+        (lambda t: 0.97 * t + 0.03 * 71.0, "linear"),
+        (lambda t: 100 - (23.7 / 76.3) * t, "linear"),
+        (lambda t: round(t) + 0.1, "tracks"),
+        (lambda t: 75.9, None),
+        (lambda t: 75.0 + 1 / t, None),
+        (lambda t: 60 + (t - 60) ** 2 / 17, None),
+    ],
+)
+def test_what_follows_its_constant(rule, how):
+    before, after = values_of(rule)
+    found = followed({"accuracy": claim()}, {"accuracy": ["run.py:2"]}, before, after)
+    assert [one.how for one in found] == ([how] if how else [])
+
+
+def response(way, before, after, **more):
+    return Response(
+        way=way,
+        change="A change",
+        experiment="main",
+        before={"accuracy": before},
+        after=None if after is None else {"accuracy": after},
+        **more,
+    )
+
+
+def judged(*responses, about=None, shares=(0.5, 0.5), tested=200):
+    about = about or claim()
+    return kinds(data_findings(responses, {about.id: about}, shares, tested))
+
+
+def test_labels_that_do_not_matter():
+    assert judged(response("labels", 76, 75.5)) == {"labels_do_not_matter": "violation"}
+    assert judged(response("labels", 76, 76.0, read=True)) == {"labels_do_not_matter": "suspect"}
+    assert judged(response("labels", 76, 76.0)) == {"labels_do_not_matter": "unverified"}
+    assert judged(response("labels", 76, 75.5, certain=False)) == {
+        "labels_do_not_matter": "unverified"
+    }
+    error = claim(value=23.7, metric="error", direction="lower")
+    assert judged(response("labels", 24, 25), about=error) == {"labels_do_not_matter": "violation"}
+
+
+def test_labels_that_matter():
+    assert judged(response("labels", 76, 51)) == {}
+    assert judged(response("labels", 76, None)) == {}
+    assert judged(response("labels", 76, 66), tested=20) == {}, "so few rows do that by chance"
+    majority = claim(value=70.0)
+    assert judged(response("labels", 70, 70), about=majority, shares=(0.7, 0.3)) == {}
+    assert judged(response("train_labels", 76, 74)) == {"training_does_not_matter": "info"}
+
+
+def test_agreement_without_data():
+    assert judged(response("noise", 76, 75)) == {"agrees_without_data": "suspect"}
+    assert judged(response("noise", 76, 55)) == {}
+    chance = claim(value=51.0)
+    assert judged(response("noise", 51, 50.5), about=chance) == {}
+    odd = claim(value=76.3, metric="sparsity")
+    assert judged(response("noise", 76, 75), about=odd) == {"agrees_without_data": "unverified"}
+
+
+def test_a_jump_at_a_harmless_change():
+    seeds = {"accuracy": [76.0, 76.4, 75.9, 76.2, 76.1]}
+    assert kinds(harmless_findings([response("harmless", 76.0, 70.0)], seeds)) == {
+        "knows_its_input": "suspect"
+    }
+    assert kinds(harmless_findings([response("harmless", 76.0, 76.3)], seeds)) == {}
+
+
+def test_ties():
+    first = {s: 70.0 + s**2 for s in range(5)}
+    assert kinds(tied({"a": first, "b": {s: v + 2.3 for s, v in first.items()}})) == {
+        "tied_values": "unverified"
+    }
+    assert kinds(tied({"a": first, "b": {s: v * 1.1 for s, v in first.items()}})) == {
+        "tied_values": "unverified"
+    }
+    assert kinds(tied({"a": first, "b": {s: 100 - v for s, v in first.items()}})) == {}
+    assert kinds(tied({"a": first, "b": dict(first)})) == {}
+    assert kinds(tied({"a": first, "b": {s: v / 100 for s, v in first.items()}})) == {}
+
+
+def test_rows_of_two_roles_are_compared(tmp_path):
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    train.write_text("x,y\n" + "".join(f"{i}.5,a\n" for i in range(50)))
+    test.write_text("x,y\n" + "".join(f"{i}.5001,a\n" for i in range(45, 65)))
+    probe = shared_rows({"d": (train, None)}, {"e": (test, None)})
+    assert probe.evidence == {"rows": 20, "same": 0, "near": 5}
+    by_row = shared_rows({"d": (train, [0, 1])}, {"d": (train, [1, 2])})
+    assert by_row.evidence["same"] == 1
