@@ -70,9 +70,7 @@ def is_hyperparameter(text: str, one: Numeral) -> bool:
 
 
 def is_loose_setting(text: str, one: Numeral, sentence: Sentence) -> bool:
-    """Whether a number is likely a setting: it counts things, or words such as `range` precede it."""
-    if is_count(text, one):
-        return True
+    """Whether words such as `range` precede a number in a sentence that tells of no metric's value."""
     told = sentence.metric and not sentence.setup
     return not told and any(cues.LOOSE.search(before) for before in _before(text, one))
 
@@ -92,7 +90,7 @@ def is_pointer(text: str, one: Numeral) -> bool:
         return True
     if cues.EXPONENT.search(before) or cues.POINTER.search(before):
         return True
-    if not one.decimal and cues.CITED.search(before):
+    if one.whole and cues.CITED.search(before):
         return True
     value = one.readings[0]
     year = value.quantum == 1 and 1900 <= value.value <= 2100 and not one.unit

@@ -38,6 +38,7 @@ REPORTS = _words(
     achiev\w+|obtain\w*|reach\w*|attain\w*|yield\w*|gets?|got|gives?|gave|gain\w*|from
     report\w*|observ\w+|found|find|show\w*|result\w*|table|figure|fig|summari[sz]\w+
     compar\w+|versus|vs|respectively|averag\w+|correspond\w*|score[sd]?|rank\w*|perform\w*
+    gaps?|differences?|differ(?:s|ed)?|margins?
     """
 )
 """Words that report results."""
@@ -59,6 +60,9 @@ DIRECTION = re.compile(
         (?:two|three|four|five|ten)-?fold
         (?:a|one)[- ](?:half|third|quarter|fifth|tenth)(?: of)?
         on par|comparabl[ey]|competitive(?:ly)?|close to|similar(?:ly)? to
+        win(?:s|ning|ner)?|won|suffer\w*|plummet\w*|collaps\w+|help(?:s|ed|ful)|ahead of|behind|advantages?
+        crucial|essential|detrimental|negligibl[ey]|marginal|(?:most|least|more|less) accurate
+        (?:high|low|fast|slow|strong|weak|small|larg|great)est
         smaller|greater|fewer|faster|slower|stronger|weaker
         no (?:significant )?(?:difference|effect|change)
         """
@@ -126,7 +130,7 @@ HYPERPARAMETER = re.compile(
         (?:hidden|embedding|latent|input|output|feature)[ _-](?:size|dim\w*|units?|states?)
         dimension(?:ality|s)?|depth|window|stride|kernel(?: size)?s?|margin|radius|bandwidth
         clip(?:ping)?(?: norm)?|penalty|thresholds?|significance level|noise(?: level| rate)?s?
-        regulari[sz]ation(?: strength| parameter| coefficient| weight)?
+        regulari[sz]ation(?: strength| parameter| coefficient| weight)?|weight(?:ed|s|ing)?
         betas?_?[12]?|alpha|gamma|lambda|epsilon|eps|tau|sigma|rho|eta|mu|nu|theta|delta
         """
     )
@@ -152,7 +156,7 @@ LOOSE = re.compile(
     r"\b"
     + _any(
         r"""
-        weight(?:ed|s|ing)?|coefficients?|variance|standard deviation|probabilit(?:y|ies)|norm
+        coefficients?|variance|standard deviation|probabilit(?:y|ies)|norm
         proportion|fraction|ratio|percentiles?|quantiles?|range[sd]?|interval|degrees of freedom
         resolution|length|budget|capacity|size|width|rank|centers?|centres?
         set|fixed|initiali[sz]ed|equal|chosen|varied|between|top|first|last

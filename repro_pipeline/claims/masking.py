@@ -102,14 +102,15 @@ def _is_result(text: str, sentence: Sentence, one: Numeral, hit: Hit | None, rea
     if telling and (one.decimal or sentence.tells_results or not context.is_count(text, one)):
         return True
     marked = one.spread or one.unit != ""
-    if context.is_loose_setting(text, one, sentence) or not (sentence.tells_results or marked):
-        return False
-    if not (sentence.metric or sentence.verdict):
+    told = sentence.tells_results or (marked and sentence.verdict)
+    if not told or context.is_count(text, one):
         return False
     named = _follows_metric(text, sentence, one)
     if hit is not None and hit.claims and (one.decimal or marked or named):
         return True
-    return reach is not Reach.VALUES and _looks_like_result(sentence, one, named, reach)
+    if reach is Reach.VALUES or context.is_loose_setting(text, one, sentence):
+        return False
+    return _looks_like_result(sentence, one, named, reach)
 
 
 def _looks_like_result(sentence: Sentence, one: Numeral, named: bool, reach: Reach) -> bool:
@@ -117,7 +118,7 @@ def _looks_like_result(sentence: Sentence, one: Numeral, named: bool, reach: Rea
         return True
     if one.unit == "%":
         return sentence.verdict or reach is Reach.RESULTS
-    if one.decimal:
+    if not one.whole:
         return sentence.metric and (sentence.verdict or reach is Reach.RESULTS)
     return named and reach is Reach.RESULTS
 

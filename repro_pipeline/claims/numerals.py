@@ -49,15 +49,20 @@ class Numeral:
     in_words: bool = False
 
     @property
+    def whole(self) -> bool:
+        """Whether it is likeliest a whole number, as `1,234` is."""
+        return self.readings[0].quantum >= 1
+
+    @property
     def decimal(self) -> bool:
-        """Whether it is printed with decimals."""
-        return self.readings[0].quantum < 1
+        """Whether it can be a number with decimals, as `1,234` can."""
+        return any(reading.quantum < 1 for reading in self.readings)
 
 
 _SPACE = "[ \u00a0\u2002-\u200a\u202f]"
 _GROUP = r"(?:,|\{,\}|'|\\,|[ \u00a0\u2009\u202f])(?=\d\d\d(?!\d))"
 _DIGITS = rf"(?:\d{{1,3}}(?:{_GROUP}\d\d\d)+|\d+)"
-_POINT = rf"(?:[.·,]|\{{[.,]\}}|{_SPACE}\.{_SPACE}|\.{_SPACE}(?=\d{{1,2}}(?![\d.])))"
+_POINT = rf"(?:[.·,．]|\{{[.,]\}}|{_SPACE}\.{_SPACE}|\.{_SPACE}(?=\d{{1,2}}(?![\d.])))"
 _POWER = (
     r"(?:[eE][+\-−–]?\d{1,3}(?!\d)"
     r"|\s?(?:[×x*·⋅]|\\times|\\cdot)\s?10\s?"
@@ -78,6 +83,13 @@ _SPREAD = re.compile(
 )
 _SCALE = {"kilo": 3, "mega": 6, "giga": 9}
 _UNITS = {"percent": "%", "points": "points", "times": "times"}
+_POINTS = str.maketrans("·．", "..")
+_SHARE = re.compile(
+    r"(?<![\d.,/])(\d{1,6})(?:\s?/\s?|\s(?:out )?of (?:the |all |these )?)(\d{2,7})(?![\d/]|[.,]\d)"
+)
+_SMALLEST_WHOLE = 20
+"""A share of fewer than this is too coarse to tell a value."""
+_EXACT = 1e-9
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻−–", "0123456789+---")
 
 
@@ -90,7 +102,16 @@ def numerals(text: str) -> tuple[Numeral, ...]:
             continue  # the spread of the number before
         places = [(match.start(), match.end("number"), match["power"]), *_pieces(match)]
         found += [one for place in places if (one := _numeral(plain, *place)) is not None]
-    return tuple(sorted([*found, *_in_words(text)], key=lambda one: one.start))
+    return tuple(sorted([*found, *_in_words(text), *_shares(plain)], key=lambda one: one.start))
+
+
+def _shares(text: str) -> Iterator[Numeral]:
+    """Two counts that tell a share: `280 of 300`."""
+    for match in _SHARE.finditer(text):
+        part, whole = int(match[1]), int(match[2])
+        if whole >= _SMALLEST_WHOLE and 0 < part < whole:
+            share = Reading(part / whole, _EXACT)
+            yield Numeral(match.start(), match.end(), match.end(), (share,))
 
 
 def _pieces(match: re.Match[str]) -> list[tuple[int, int, None]]:
@@ -151,7 +172,7 @@ def _exponent(power: str | None) -> int:
 
 def _ways(printed: str) -> Iterator[str]:
     """The decimal numbers that a printed one can stand for, the likeliest first."""
-    text = re.sub(r"[{}\\'\s\u2009\u202f\u00a0]", "", printed).replace("·", ".")
+    text = re.sub(r"[{}\\'\s\u2009\u202f\u00a0]", "", printed).translate(_POINTS)
     if text.count(".") + text.count(",") == 0:
         yield text
         return

@@ -12,6 +12,7 @@ from repro_pipeline.claims.model import Claim, ReportedClaims
 from repro_pipeline.claims.numerals import Numeral, Reading, numerals
 from repro_pipeline.paper.model import Paper
 
+_SMALL = 1e-6
 TELLING = 3
 """Significant digits from which on a match is hardly chance."""
 
@@ -119,6 +120,7 @@ def secrets_of(paper: Paper, reported: ReportedClaims, others: Iterable[Reading]
         Secret.of(value, quantum, rate=share, claims=tuple(ids))
         for (value, quantum, share), ids in by_value.items()
     ]
+    of_claims += _differences(reported)
     known = {(abs(value), quantum) for value, quantum, _ in by_value}
     rest = dict.fromkeys((abs(o.value), o.quantum) for o in others if o.value)
     of_tables = [Secret.of(*one, rate=rate) for one in rest if one not in known]
@@ -129,9 +131,27 @@ def secrets_of(paper: Paper, reported: ReportedClaims, others: Iterable[Reading]
     )
 
 
+def _differences(reported: ReportedClaims) -> list[Secret]:
+    """What tells the size of an ablation: difference, ratio and relative difference of its claims.
+
+    They count as settings: such a number is hidden where the words show a result, and is never a leak.
+    """
+    made = []
+    for pair in reported.pairs:
+        full, variant = reported.claim(pair.full).value, reported.claim(pair.variant).value
+        if full and variant and full != variant:
+            gap = abs(variant - full)
+            told = (gap, gap / abs(full), gap / abs(variant), abs(full / variant))
+            told += (abs(variant / full), 100 * told[1], 100 * told[2])
+            spellings = tuple(Reading(one, gap * _SMALL) for one in told)
+            made.append(Secret((pair.full, pair.variant), spellings, is_setting=True))
+    return made
+
+
 def _marked(secret: Secret, settings: frozenset[float]) -> Secret:
     value = secret.spellings[0].value
-    return Secret(secret.claims, secret.spellings, is_setting=value in settings)
+    also = secret.is_setting or value in settings
+    return Secret(secret.claims, secret.spellings, is_setting=also)
 
 
 def _settings(paper: Paper) -> frozenset[float]:
@@ -144,7 +164,7 @@ def _settings_of(text: str) -> Iterator[float]:
     sentences = list(sentences_of(text, re.compile("(?!)")))
     for one in numerals(text):
         told = any(s.start <= one.start < s.end and (s.metric or s.verdict) for s in sentences)
-        count = not one.decimal and not told and is_count(text, one)
+        count = one.whole and not told and is_count(text, one)
         if count or is_hyperparameter(text, one):
             yield one.readings[0].value
 

@@ -13,7 +13,7 @@ from repro_pipeline.claims.blind_files import blind_files
 from repro_pipeline.claims.blinding import blind_paper, secrets_for
 from repro_pipeline.claims.leaks import leaks, shown_text
 from repro_pipeline.claims.masking import Reach, mask_text
-from repro_pipeline.claims.model import Claim, ReportedClaims
+from repro_pipeline.claims.model import Claim, ClaimPair, ReportedClaims
 from repro_pipeline.claims.numerals import numerals
 from repro_pipeline.paper.address import CellAddress, TextAddress
 from repro_pipeline.paper.model import (
@@ -106,7 +106,9 @@ def results_of(text: str, **more) -> str:
     """93.2|0.932|.932|93,2|93.2 %|93.2%|93.2\\%|$93.2\\%$|$93.2$|93{,}2|93.2±0.4|93.2 ± 0.4|$93.2 \\pm 0.4$|
     93.2 (0.4)|93.2% (±0.4)|93.2 percent|93.2 per cent|93.20|93.24|9.32e1|9.32 × 10^{1}|9.32 \\times 10^{1}|
     9.32×10¹|932e-3|93 %|93 percent|ninety-three percent|ninety-three point two percent|6.8|6.8 %|0.068|
-    93·2|٩٣.٢|93. 2|+93.2|~93.2""".replace("\n", "").split("|"),
+    93·2|٩٣.٢|93. 2|+93.2|~93.2|９３．２|\\textbf{93.2}|(93.2)|93.2-percent""".replace(
+        "\n", ""
+    ).split("|"),
 )
 def test_every_spelling_of_a_value_is_hidden(spelling):
     spelling = spelling.strip()
@@ -197,6 +199,23 @@ def test_differences_ratios_and_signs_are_hidden(text, hidden):
     shown = results_of(text)
     for words in hidden:
         assert words in text and words not in shown, shown
+
+
+def test_the_size_of_an_ablation_is_hidden_however_it_is_told():
+    pair = ClaimPair(
+        id="gate", kind="ablation", full="ours-acc", variant="base-acc", expected_sign=-1
+    )
+    claims = CLAIMS.model_copy(update={"pairs": (pair,)})
+    made = paper(
+        "The gap is 3.1. It differs by 3.3 per cent, a ratio of 0.967. There are 3 of them."
+    )
+    shown = next(p.text for p in blind_paper(made, claims).parts if p.title == "Results")
+    assert not re.search(r"3\.1|3\.3|0\.967", shown) and "There are 3 of them." in shown
+
+
+def test_two_counts_that_tell_a_value_are_hidden():
+    shown = results_of("Ours gets 233 of 250 right, on 40 of 250 days, with 1/4 of the weight.")
+    assert shown == "Ours gets [masked] right, on 40 of 250 days, with 1/4 of the weight."
 
 
 # --- settings -----------------------------------------------------------------------------------------
