@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
 from pydantic import ValidationError
 
-from repro_pipeline.agent.chat import ChatAnswer, ChatRequest, ModelInfo, NotRecorded
+from repro_pipeline.agent.chat import ChatAnswer, ChatRequest, ModelInfo, NotRecorded, Price
 from repro_pipeline.agent.sameness import compare
 from repro_pipeline.errors import FileFormatError
 from repro_pipeline.ports import ChatModel
@@ -55,16 +54,16 @@ class RecordingChat:
 class ReplayChat:
     """`ports.ChatModel` that answers from a recorded session and asks nobody.
 
-    A question that differs from the recorded one in run output only is drift: `on_drift` is told. One
+    A question that differs from the recorded one in run output only is drift: its answer says so. One
     that differs otherwise, or that was never recorded, raises NotRecorded, which names it.
     """
 
-    def __init__(self, path: Path, *, on_drift: Callable[[str], None] = lambda sentence: None):
-        self._path, self._on_drift = path, on_drift
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self._answers = read_session(path)
 
     def info(self, role: str) -> ModelInfo:
-        """The recorded model of the role; without a price: nothing is paid."""
+        """The recorded model of the role, for nothing."""
         names = [
             answer.model for (_, asked, _), (_, answer) in self._answers.items() if asked == role
         ]
@@ -72,10 +71,10 @@ class ReplayChat:
             raise NotRecorded(
                 f"the session holds no question of the role '{role}'.", where=str(self._path)
             )
-        return ModelInfo(name=names[0])
+        return ModelInfo(name=names[0], price=Price(input=0, output=0))
 
     def complete(self, request: ChatRequest) -> ChatAnswer:
-        """The recorded answer, as unpriced."""
+        """The recorded answer; nothing is paid for it."""
         found = self._answers.get((request.step, request.role, request.ordinal))
         if found is None:
             raise NotRecorded(
@@ -91,9 +90,8 @@ class ReplayChat:
                 where=str(self._path),
                 hint="Paper, prompts or program changed since: record the session anew.",
             )
-        if sameness.kind == "drift":
-            self._on_drift(f"{request.name}: run output is not as recorded: {sameness.where}")
-        return answer
+        drift = sameness.where if sameness.kind == "drift" else ""
+        return answer.model_copy(update={"usd": 0.0, "drift": drift})
 
 
 Recorded = dict[tuple[str, str, int], tuple[ChatRequest, ChatAnswer]]
@@ -114,6 +112,8 @@ def read_session(path: Path) -> Recorded:
                 request = ChatRequest.model_validate(line["request"])
                 answer = ChatAnswer.model_validate(line["answer"])
                 found[request.step, request.role, request.ordinal] = (request, answer)
+        if not number:
+            raise FileFormatError("is empty: no recorded session.", where=str(path))
     except FileNotFoundError:
         raise FileFormatError("there is no such recorded session.", where=str(path)) from None
     except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:

@@ -201,6 +201,8 @@ def _answer(
         ),
         actor=f"model:{answer.model}",
     )
+    if answer.drift:
+        _say_drift(desk, request, answer.drift)
     return answer
 
 
@@ -222,7 +224,7 @@ def _recorded(desk: Desk, request: ChatRequest) -> ChatAnswer | None:
             drift = (call, sameness.where)
     if drift is None:
         return None
-    _warn(desk, "replay_drift", f"{request.name}: run output is not as recorded: {drift[1]}")
+    _say_drift(desk, request, drift[1])
     return ChatAnswer.model_validate_json(desk.store.get(drift[0].answer))
 
 
@@ -312,6 +314,10 @@ def _with_schema(messages: tuple[Message, ...], schema: Mapping) -> tuple[Messag
     text = json.dumps(schema, separators=(",", ":"), ensure_ascii=False)
     said = f"{first.content}\n\nAnswer with one JSON object, and nothing else. Its schema:\n{text}"
     return (first.model_copy(update={"content": said}), *rest)
+
+
+def _say_drift(desk: Desk, request: ChatRequest, where: str) -> None:
+    _warn(desk, "replay_drift", f"{request.name}: run output is not as recorded: {where}")
 
 
 def _warn(desk: Desk, code: str, sentence: str) -> None:

@@ -96,6 +96,8 @@ class ChatAnswer(Frozen):
     usd: Annotated[float, Field(ge=0)] | None
     """None where no price is known, never 0."""
     model: str
+    drift: str = ""
+    """Of a replayed answer: how the run output in the question differs from the recorded one."""
 
 
 class ChatError(UserError):

@@ -63,6 +63,7 @@ class PaperReproAgent:
 
         Raises a ChatError where a model cannot be reached at all: the next launch goes on there.
         """
+        self.restore_code()
         while True:
             standing = self.read_ledger()
             if standing.ended:
@@ -95,16 +96,16 @@ class PaperReproAgent:
                 raise
             return Turn(decision, Outcome.failed(error))
 
+    def restore_code(self) -> None:
+        """Make the workspace what the last recorded step left: a killed step is done again."""
+        if tree := self.read_ledger().tree:
+            self.tools.workspace.restore(tree, self.tools.desk.store)
+
     def read_ledger(self) -> Standing:
-        """Where the work stands; the workspace is made what the last step left."""
-        tools = self.tools
-        events = tools.desk.ledger.events(
-            tools.desk.paper, kinds={"agent_started", "agent_stepped"}
-        )
-        standing = standing_of(events, tools.session)
-        if standing.tree and standing.tree != tools.desk.store.put_tree(tools.workspace.folder):
-            tools.workspace.restore(standing.tree, tools.desk.store)
-        return standing
+        """Where the work stands."""
+        desk = self.tools.desk
+        events = desk.ledger.events(desk.paper, kinds={"agent_started", "agent_stepped"})
+        return standing_of(events, self.tools.session)
 
     def check_limits(self, standing: Standing) -> None:
         """Raises BudgetExceeded where no further step may be taken."""
