@@ -293,7 +293,7 @@ def test_a_budget_of_time_ends_a_launch_and_the_next_one_goes_on(
     project, opened, capsys, monkeypatch
 ):
     # Earlier stages may take any time on a busy machine; here only the runs are counted.
-    monkeypatch.setattr("repro_pipeline.experiment.campaign._spent", lambda stage: 0.0)
+    monkeypatch.setattr("repro_pipeline.experiment.campaign.spent_before", lambda stage: 0.0)
     make_bundle(
         project / "papers" / "tiny",
         behaviour="slow",
