@@ -159,9 +159,12 @@ def _compile(point: str, group: str) -> re.Pattern[str]:
     number = _number(point, group)
     unit = "|".join(re.escape(unit) for unit in sorted(_UNITS.split(), key=len, reverse=True))
     unit = rf"(?:{unit})(?![A-Za-z0-9]|/[A-Za-z])"
-    mark = r"(?:\s?(?:\^?[*†‡§¶‖♣♦♠♥★☆⋆◇◆∘•]+|"
-    mark += r"\^(?!(?:th|st|nd|rd)\b)[a-z]{1,3}(?:,\s?[a-z]{1,3})*\b|\^\d(?:,\d)*(?!\d)|[↑↓▲▼⇑⇓△▽]|"
-    mark += r"\[\d{1,3}\]))"
+    sign = "*†‡§¶‖♣♦♠♥★☆⋆◇◆∘•#"
+    raised = rf"[a-zA-Z{sign}]{{1,3}}"
+    mark = (
+        rf"(?:\s?(?:\^?[{sign}]+|\^(?!(?:th|st|nd|rd)\b){raised}(?:,\s?{raised})*(?![a-zA-Z])"
+        r"|\^\d(?:,\d)*(?!\d)|[↑↓▲▼⇑⇓△▽]|\[\d{1,3}\]))"
+    )
     missing = r"(?:n/?a|nan|-)"
     return re.compile(
         rf"""\s?(?P<before>(?:[*†‡§¶‖♣♦♠♥★☆⋆◇◆∘•#]|[↑↓▲▼⇑⇓△▽]\s?)*)
@@ -200,6 +203,7 @@ _GROUPED = re.compile(
 )
 _STATED = re.compile(r"(?:±|(?:SD|sd|std|Std|s\.d\.|SE|SEM|se|s\.e\.)\s?[=:±]?)\s?(\.?\d.*)")
 _INTERVAL = re.compile(r"^(?:9\d(?:\.\d)?\s?%\s?)?(?:CI|CrI|C\.I\.)\s?[:=,]?\s?")
+_ENDS = re.compile(r"(-?[^\s/,;-][^/,;-]*?)\s?(?:-|to)\s?(-?[^\s,;-][^,;-]*)")
 _CITED = re.compile(r"\[\d+(?:\s?[,;-]\s?\d+)*\]")
 _ENCLOSED = re.compile(r"[(\[](?P<inner>[^()\[\]]+)[)\]]")
 _SLASH = re.compile(r"\s?(?:[/;|&]|→)\s?")
@@ -225,6 +229,7 @@ _CHANGES = (
     (re.compile(r"\^(\+[\d.,]+)_(-[\d.,]+)$|_(-[\d.,]+)\^(\+[\d.,]+)$"), r" (\1\4/\2\3)"),
     (re.compile(r"(?<!10)(?:_([+-][\d.,]+%?)|\^(\+[\d.,]+%?|-\d*\.\d+%?))$"), r" (\1\2)"),
     (re.compile(r"(?<=[\d%])\s?[_^]?([↑↓▲▼⇑⇓]\s?\.?\d[\d.,]*%?)$"), r" (\1)"),
+    (re.compile(r"\s?[(\[]\s?ref(?:erence|\.)?\s?[)\]]$", re.I), ""),
     (re.compile(r"^×\s?(\d[\d.,]*)$"), r"\1×"),
 )
 """What stands behind a number as a change of it, or its two unequal errors, as in brackets."""
@@ -311,7 +316,7 @@ def _decimal(item: re.Match[str], name: str, power: str, decimal_comma: bool) ->
         digits = digits.replace(".", "").replace(",", ".")
     digits = re.sub("[,'\u2009]", "", digits)
     exponent = item[f"{power}_e"] or item[f"{power}_t"] or item[f"{power}_f"] or "0"
-    raised = name == "value" and re.search(r"\^[\dijkmn]\b", item["mark1"] or "")
+    raised = name == "value" and re.search(r"\^(?:\d|[ijkmnA-Z]\b)", item["mark1"] or "")
     if raised and "." not in digits:
         raise _NotNumbers  # 2^5 and 10^n are powers, 93.2^1 has a footnote
     return Decimal(digits).scaleb(int(exponent))
@@ -377,9 +382,9 @@ def _is_concise(item: re.Match[str], inner: str) -> bool:
 def _bracket(inner: str, decimal_comma: bool) -> tuple[Quantity, ...]:
     """The numbers in a bracket: one, several, or the two ends of an interval."""
     inner = _INTERVAL.sub("", inner)
-    ends = re.fullmatch(r"(-?[^\s/-][^/-]*?)\s?(?:-|to)\s?(-?[^\s-][^-]*)", inner)
-    parts = ends.groups() if ends else (inner,)
-    found = [parse_numbers(part, decimal_comma=decimal_comma) for part in parts]
+    found = [parse_numbers(inner, decimal_comma=decimal_comma)]
+    if not found[0] and (ends := _ENDS.fullmatch(inner)):
+        found = [parse_numbers(part, decimal_comma=decimal_comma) for part in ends.groups()]
     if not all(found):
         raise _NotNumbers
     return tuple(quantity for numbers in found for quantity in numbers)
