@@ -87,16 +87,24 @@ def print_figures(title: str, rows: list[Judged]) -> None:
     """Precision and recall of some judged items."""
     papers = len({row.paper for row in rows})
     print(f"{title}: {len(rows)} items of {papers} papers")
-    for what, states in (("stated", SAYS), ("missing", {"missing"}), ("not applicable", {"not_applicable"})):
+    for what, states in (
+        ("stated", SAYS),
+        ("missing", {"missing"}),
+        ("not applicable", {"not_applicable"}),
+    ):
         pairs = [(row.label in states, str(row.found.status) in states) for row in rows]
         precision, recall, count = precision_recall(pairs)
         print(f"  {what:<15} precision {precision:.3f}  recall {recall:.3f}  ({count} so labelled)")
     right = [row for row in rows if row.label in SAYS and str(row.found.status) in SAYS]
-    print(f"  the labelled words stand in a span shown: {sum(r.right_span for r in right)}/{len(right)}")
+    print(
+        f"  the labelled words stand in a span shown: {sum(r.right_span for r in right)}/{len(right)}"
+    )
     said = [row for row in rows if str(row.found.status) == "contradicted"]
     true = sum(row.label == "contradicted" for row in said)
-    print(f"  contradictions: {len(said)} said, {true} of them true, "
-          f"{sum(row.label == 'contradicted' for row in rows)} labelled")
+    print(
+        f"  contradictions: {len(said)} said, {true} of them true, "
+        f"{sum(row.label == 'contradicted' for row in rows)} labelled"
+    )
 
 
 def print_items(rows: list[Judged]) -> None:
@@ -107,23 +115,29 @@ def print_items(rows: list[Judged]) -> None:
     print("\nitem                      right  false stated  false missing")
     for item, count in wrong.items():
         if count["false stated"] or count["false missing"]:
-            print(f"{item:<25} {count['']:>5}  {count['false stated']:>12}  {count['false missing']:>13}")
+            print(
+                f"{item:<25} {count['']:>5}  {count['false stated']:>12}  {count['false missing']:>13}"
+            )
 
 
 def verdict(row: Judged) -> str:
     """Empty where it is right."""
     said, found = row.label in SAYS, str(row.found.status) in SAYS
     if said == found:
-        return "" if (row.label == "missing") == (row.found.status == "missing") else "applicability"
+        return (
+            "" if (row.label == "missing") == (row.found.status == "missing") else "applicability"
+        )
     return "false stated" if found else "false missing"
 
 
 def print_wrong(rows: list[Judged]) -> None:
     """Each disagreement with its span."""
     for row in rows:
-        if kind := verdict(row):
+        if (kind := verdict(row)) or str(row.found.status) == "contradicted":
             spans = " // ".join(f"[{s.section}] {s.text[:160]}" for s in row.found.spans[:2])
-            print(f"{row.paper}\t{row.item}\t{kind}\t{row.label}->{row.found.status}\t{row.quotes}\t{spans}")
+            print(
+                f"{row.paper}\t{row.item}\t{kind}\t{row.label}->{row.found.status}\t{row.quotes}\t{spans}"
+            )
 
 
 def print_ranks(corpus: Path, half: str | None) -> None:
@@ -135,7 +149,9 @@ def print_ranks(corpus: Path, half: str | None) -> None:
     for name, entry in yaml.safe_load(file.read_text(encoding="utf-8"))["papers"].items():
         if half not in (None, entry["half"]):
             continue
-        order = [r.key for r in rank_references(read_paper(source_in(corpus / entry["file"])), {}).ranked]
+        order = [
+            r.key for r in rank_references(read_paper(source_in(corpus / entry["file"])), {}).ranked
+        ]
         rank = min((order.index(key) + 1 for key in entry["needed"] if key in order), default=999)
         ranks[entry["half"]].append(rank)
         ranks["all"].append(rank)
@@ -146,7 +162,9 @@ def print_ranks(corpus: Path, half: str | None) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--half")
     parser.add_argument("--verbose", action="store_true")
@@ -165,7 +183,9 @@ def main() -> int:
         print_figures(half, [row for row in rows if row.half == half])
     print_figures("all", rows)
     print_items(rows)
-    print(f"\nseconds per paper, reading apart: mean {sum(seconds) / len(seconds):.2f}, most {max(seconds):.2f}")
+    print(
+        f"\nseconds per paper, reading apart: mean {sum(seconds) / len(seconds):.2f}, most {max(seconds):.2f}"
+    )
     print_ranks(options.corpus, options.half)
     return 0
 

@@ -39,6 +39,10 @@ class Item(Frozen):
     question: str
     for_: Annotated[tuple[str, ...], Field(alias="for")] = ()
     """The kinds of experiment that it applies to; empty: all."""
+    only: bool = False
+    """Whether words that seem to state it count in no other kind of experiment."""
+    anywhere: bool = False
+    """Whether an introduction or a conclusion may state it as well, as where the code is."""
     influence: Influence = Influence.MEDIUM
     """How far it is expected to move results, before anything was measured."""
     states: Annotated[tuple[Pattern, ...], Field(min_length=1)]
@@ -46,8 +50,10 @@ class Item(Frozen):
     unless: tuple[Pattern, ...] = ()
     named: Pattern | None = None
     """The heading of a table's row or column that states it."""
+    cell: Pattern | None = None
+    """What a cell beside that heading must hold; anything, if not given."""
     value: Pattern | None = None
-    """Its first group is the value that a sentence states."""
+    """Its first group that is found is the value that a sentence states, the next the value's unit."""
 
 
 class Contradictions(Frozen):
@@ -55,6 +61,8 @@ class Contradictions(Frozen):
 
     never_about: Pattern
     """Words of a sentence that is about some of the experiments only."""
+    same_names: Pattern
+    """Names that two sentences about the same experiment need not share, as an optimiser's."""
 
 
 class Checklist(Frozen):
@@ -64,10 +72,14 @@ class Checklist(Frozen):
     kinds: dict[Slug, Kind]
     items: tuple[Item, ...]
     contradictions: Contradictions
+    ignore: tuple[Pattern, ...] = ()
+    """What is taken out of a sentence before patterns are searched in it."""
     unlike: Pattern
     """The beginning of a sentence about somebody else's experiment."""
     elsewhere: Pattern
     """Titles of sections that say nothing of the paper's own experiments."""
+    setup: Pattern
+    """Titles of sections that describe them: their sentences are shown first."""
 
     @model_validator(mode="after")
     def _kinds_are_there(self) -> Checklist:

@@ -8,8 +8,11 @@ not meaning: `missing` says that no sentence was found, and a person or a model 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.lineage.checklist import Checklist, Item, compiled
@@ -21,6 +24,12 @@ _ENOUGH_SIGNS = 3
 """Sentences with a sign of a kind from which on the paper's experiments are of it."""
 _LONGEST_SENTENCE = 1200
 _MOST_SPANS = 3
+_SHORT = 2
+"""Cells of a table's row up to which it may be read as a sentence: `Optimizer | Adam`."""
+_NAME = re.compile(r"\b(?:\w*[A-Z]\w*[A-Z0-9]\w*(?:-\w+)*|[A-Za-z]+-\d+)\b")
+"""A data set's, model's or method's name as papers write them: MNIST, ResNet-50, CIFAR-10, word2vec."""
+_SLIP = 100
+"""From this number on, the same one with two units (20000 epochs, 20000 iterations) is no coincidence."""
 
 
 class GapStatus(StrEnum):
@@ -72,6 +81,18 @@ class Gaps(Frozen):
         return tuple(sorted(left, key=lambda gap: order.index(gap.influence)))
 
 
+@dataclass(frozen=True)
+class _Sentence:
+    """A place that may state items: what is shown of it, and what patterns are searched in."""
+
+    span: Span
+    words: str
+    order: int
+    """0 where it stands among settings, 1 elsewhere."""
+    own: bool
+    """Whether its section speaks of the paper's own experiments."""
+
+
 def find_gaps(paper: Paper, checklist: Checklist) -> Gaps:
     """Every item of the checklist: stated, contradicted, missing or not applicable."""
     said = tuple(_sentences(paper, checklist))
@@ -95,54 +116,87 @@ def kinds_of(paper: Paper, checklist: Checklist) -> tuple[str, ...]:
     )
 
 
-def _sentences(paper: Paper, checklist: Checklist) -> Iterator[Span]:
-    """The sentences in which the paper may speak of its own experiments."""
+def _sentences(paper: Paper, checklist: Checklist) -> Iterator[_Sentence]:
+    """The sentences of a paper that are not about others, and the short rows of its tables."""
     places = [("abstract", paper.abstract, None)]
     places += [(s.title, s.text, s.provenance) for s in paper.sections]
     places += [(str(table), table.caption, table.provenance) for table in paper.tables]
     places += [(figure.number or "figure", figure.text, None) for figure in paper.figures]
     for title, text, provenance in places:
-        if compiled(checklist.elsewhere).search(title):
-            continue
+        own = not compiled(checklist.elsewhere).search(title)
+        order = 0 if compiled(checklist.setup).search(title) else 1
         for sentence in sentences(text):
             if not compiled(checklist.unlike).search(sentence):
                 plain = " ".join(sentence.split())[:_LONGEST_SENTENCE]
-                yield Span(section=title, text=plain, provenance=provenance)
+                span = Span(section=title, text=plain, provenance=provenance)
+                yield _Sentence(span, _words(plain, checklist), order, own)
+    for table in paper.tables:
+        for heading, cells in _lines_of(table):
+            filled = [cell for cell in cells if cell.strip(" -–—")]
+            if heading and 0 < len(filled) <= _SHORT:
+                text = " | ".join([heading, *filled])[:_LONGEST_SENTENCE]
+                span = Span(section=str(table), text=text, provenance=table.provenance)
+                yield _Sentence(span, _words(" ".join([heading, *filled]), checklist), 0, True)
+
+
+def _words(sentence: str, checklist: Checklist) -> str:
+    """A sentence as patterns are to see it: minus signs as hyphens, and without what is ignored."""
+    text = re.sub(r"[−‐‑]", "-", sentence)
+    text = re.sub(r"(?<=\d)\s*e\s*-\s*(?=\d)", "e-", text)
+    text = re.sub(r"\^\{?\s*-\s*(?=\d)", "^{-", text)
+    for pattern in checklist.ignore:
+        text = compiled(pattern).sub(" ", text)
+    return " ".join(text.split())
 
 
 def _gap(
     item: Item,
-    said: Sequence[Span],
+    said: Sequence[_Sentence],
     tables: Sequence[Table],
     kinds: Sequence[str],
     checklist: Checklist,
 ) -> Gap:
-    spans = [*(span for span in said if _states(item, span.text)), *_rows(item, tables)]
-    spans = [span.model_copy(update={"value": _value(item, span.text)}) for span in spans]
     base = {"item": item.id, "question": item.question, "influence": item.influence}
-    if not spans and item.for_ and not set(item.for_) & set(kinds):
+    applies = not item.for_ or bool(set(item.for_) & set(kinds))
+    places = said if applies or not item.only else ()
+    found = [one for one in places if (one.own or item.anywhere) and _states(item, one.words)]
+    spans = [one.span.model_copy(update={"value": _value(item, one.words)}) for one in found]
+    rows = tuple(_rows(item, tables)) if applies else ()
+    if not spans and not rows and not applies:
         why = f"The experiments are not of the kind {' or '.join(item.for_)}."
         return Gap(**base, status=GapStatus.NOT_APPLICABLE, why=why)
-    if not spans:
+    if not spans and not rows:
         why = f"None of {len(said)} sentences and {len(tables)} tables says it."
         return Gap(**base, status=GapStatus.MISSING, why=why)
-    if differing := _differing(spans, checklist):
+    if differing := _differing([*spans, *rows], checklist):
         values = " and ".join(str(span.value) for span in differing)
-        why = f"Two sentences give different values, {values}."
+        why = f"Two places give different values, {values}."
         return Gap(**base, status=GapStatus.CONTRADICTED, spans=differing, why=why)
-    plainest = sorted(spans, key=lambda span: (span.value is None, len(span.text)))
-    return Gap(**base, status=GapStatus.STATED, spans=tuple(plainest[:_MOST_SPANS]))
+    orders = [*(one.order for one in found), *(0 for _ in rows)]
+    ranked = sorted(
+        zip(orders, [*spans, *rows], strict=True),
+        key=lambda pair: (pair[1].value is None, pair[0], len(pair[1].text)),
+    )
+    shown = tuple(span for _, span in ranked[:_MOST_SPANS])
+    return Gap(**base, status=GapStatus.STATED, spans=shown)
 
 
-def _states(item: Item, sentence: str) -> bool:
-    return any(compiled(pattern).search(sentence) for pattern in item.states) and not any(
-        compiled(pattern).search(sentence) for pattern in item.unless
+def _states(item: Item, words: str) -> bool:
+    return any(compiled(pattern).search(words) for pattern in item.states) and not _unlike(
+        item, words
     )
 
 
-def _value(item: Item, text: str) -> str | None:
-    found = compiled(item.value).search(text) if item.value else None
-    return found[1] if found else None
+def _unlike(item: Item, words: str) -> bool:
+    return any(compiled(pattern).search(words) for pattern in item.unless)
+
+
+def _value(item: Item, words: str) -> str | None:
+    """The value that a sentence states, with its unit; None where it states several or none."""
+    found = list(compiled(item.value).finditer(words)) if item.value else []
+    if len(found) != 1:
+        return None
+    return " ".join(group for group in found[0].groups() if group)
 
 
 def _rows(item: Item, tables: Sequence[Table]) -> Iterator[Span]:
@@ -152,15 +206,26 @@ def _rows(item: Item, tables: Sequence[Table]) -> Iterator[Span]:
     for table in tables:
         for heading, cells in _lines_of(table):
             filled = [cell for cell in cells if cell.strip(" -–—")]
-            if heading and filled and compiled(item.named).search(heading):
+            if item.cell is not None:
+                filled = [cell for cell in filled if compiled(item.cell).search(cell)]
+            named = heading and compiled(item.named).search(heading)
+            if named and filled and not _unlike(item, heading):
                 text = " | ".join([heading, *filled])[:_LONGEST_SENTENCE]
-                yield Span(section=str(table), text=text, provenance=table.provenance)
+                value = filled[0] if len(filled) == 1 and _NUMBER.fullmatch(filled[0]) else None
+                yield Span(section=str(table), text=text, value=value, provenance=table.provenance)
                 break
 
 
 def _lines_of(table: Table) -> Iterator[tuple[str, list[str]]]:
-    """Each row and each column of a table: its nearest heading, and the texts of its cells."""
+    """Each row and each column of a table: its nearest heading, and the texts of its cells.
+
+    A table that was read as one column is a list: each cell may be the heading of the next.
+    """
     rows, columns = table.shape
+    if columns == 1:
+        cells = [row[0].text for row in table.grid]
+        yield from ((name, [cell]) for name, cell in pairwise(cells))
+        return
     for row in range(table.header_rows, rows):
         headers = table.row_headers(row)
         cells = [cell.text for cell in table.grid[row][table.header_columns :] if not cell.spanned]
@@ -171,20 +236,60 @@ def _lines_of(table: Table) -> Iterator[tuple[str, list[str]]]:
         yield headers[-1] if headers else "", cells
 
 
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e-?\d+)?|\.\d+")
+
+
 def _differing(spans: Sequence[Span], checklist: Checklist) -> tuple[Span, Span] | None:
-    """Two sentences about all experiments that state different values of one item."""
+    """Two places about the same experiment that state different values of one item.
+
+    Cautious, since a paper has several experiments: words like `for the large model`, a name that
+    stands in one place only, and three values or more are reasons to believe that they are no slip.
+    """
     limited = compiled(checklist.contradictions.never_about)
-    values: Mapping[str, Span] = {}
+    values: dict[tuple[float, str], Span] = {}
     for span in spans:
-        if span.value is None or limited.search(span.text):
-            continue
-        number = _canonical(span.value)
-        values = {**values, number: values.get(number, span)}
-    return tuple(list(values.values())[:2]) if len(values) > 1 else None  # type: ignore[return-value]
+        value = _canonical(span.value) if span.value else None
+        if value is not None and not limited.search(span.text):
+            values.setdefault(value, span)
+    if len(values) != 2:
+        return None
+    (one, first), (other, second) = values.items()
+    if one[1] == other[1]:
+        return (first, second) if _same_names(first, second, checklist) else None
+    return (first, second) if one[0] == other[0] >= _SLIP else None
 
 
-def _canonical(value: str) -> str:
-    try:
-        return repr(float(value.replace("−", "-").replace("–", "-").replace(" ", "")))
-    except ValueError:
-        return value
+def _same_names(first: Span, second: Span, checklist: Checklist) -> bool:
+    """Whether no name of a data set or model stands in one place only.
+
+    Two sections of one title (`Setup`, twice) are about two experiments.
+    """
+    if first.section == second.section and first.provenance != second.provenance:
+        return False
+    free = compiled(checklist.contradictions.same_names)
+    names = [
+        {
+            name
+            for name in _NAME.findall(f"{span.section}. {span.text}")
+            if not free.search(name) and not name.isdigit()
+        }
+        for span in (first, second)
+    ]
+    return names[0] == names[1]
+
+
+def _canonical(value: str) -> tuple[float, str] | None:
+    """The number and the unit of a value: `60k steps`, `3 × 10^{-4}`, `1e-3`, `7,500 epochs`."""
+    found = _VALUE.fullmatch(value.strip())
+    if not found:
+        return None
+    mantissa, thousand, power, unit = found.groups()
+    number = float(mantissa.replace(",", "")) if mantissa else 1.0
+    number *= 1000 if thousand else 1
+    number = float(f"{number}e{power}") if power else number
+    return float(f"{number:.6g}"), (unit or "").rstrip("s")
+
+
+_VALUE = re.compile(
+    r"(\d[\d,]*\.?\d*(?:e-?\d+)?|\.\d+)?(k)?\s*(?:[×x]?\s*10\^?\{?(-?\d+)\}?)?\s*([a-z]+)?"
+)
