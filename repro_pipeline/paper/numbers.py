@@ -203,7 +203,7 @@ _GROUPED = re.compile(
 )
 _STATED = re.compile(r"(?:±|(?:SD|sd|std|Std|s\.d\.|SE|SEM|se|s\.e\.)\s?[=:±]?)\s?(\.?\d.*)")
 _INTERVAL = re.compile(r"^(?:9\d(?:\.\d)?\s?%\s?)?(?:CI|CrI|C\.I\.)\s?[:=,]?\s?")
-_ENDS = re.compile(r"(-?[^\s/,;-][^/,;-]*?)\s?(?:-|to)\s?(-?[^\s,;-][^,;-]*)")
+_ENDS = re.compile(r"(?!.*[,;]\s)(-?[^\s/;-][^/;-]*?)\s?(?:-|to)\s?(-?[^\s;-][^;-]*)")
 _CITED = re.compile(r"\[\d+(?:\s?[,;-]\s?\d+)*\]")
 _ENCLOSED = re.compile(r"[(\[](?P<inner>[^()\[\]]+)[)\]]")
 _SLASH = re.compile(r"\s?(?:[/;|&]|→)\s?")

@@ -140,6 +140,7 @@ def test_unit_relation_and_mark(text, value, unit, relation, mark):
         ("-1.2 (-2.3; 0.1)", (-1.2, -2.3, 0.1)),
         ("-1.2 [-2.3 to -0.1]", (-1.2, -2.3, -0.1)),
         ("-1.2 (-2.3 - -0.1)", (-1.2, -2.3, -0.1)),
+        ("1,234 (1,100–1,400)", (1234, 1100, 1400)),
         ("12.3M/45M", (12.3, 45)),
         # A change, or unequal errors, set beside the number.
         ("93.2 ↑1.2", (93.2, 1.2)),
@@ -201,6 +202,11 @@ def test_numbers_with_a_decimal_comma_are_parted_by_comma_and_space():
     found = parse_numbers("0,5, 0,6", decimal_comma=True)
     assert [number.value for number in found] == [0.5, 0.6]
     assert parse_numbers("1.234,5.6", decimal_comma=True) == ()
+
+
+def test_an_interval_with_decimal_commas():
+    found = parse_numbers("0,5 (0,4-0,6)", decimal_comma=True)
+    assert [number.value for number in found] == [0.5, 0.4, 0.6]
 
 
 def test_a_point_is_not_read_in_a_column_of_commas():
