@@ -11,6 +11,8 @@ from repro_pipeline.claims.numerals import Numeral
 
 _NEAR = 80
 """Characters before and after a number that are read."""
+_CLOSE = 25
+"""Characters between a comparing word and the metric that it is said of."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,12 @@ def is_purpose(text: str, direction: re.Match[str]) -> bool:
     return bare and bool(cues.AIM.search(before)) and not cues.OUTCOME.search(before)
 
 
+def tells_winner(part: str, direction: re.Match[str]) -> bool:
+    """Whether a comparing word of a sentence on set-up tells of a result: by itself, or near a metric."""
+    near = part[max(0, direction.start() - _CLOSE) : direction.end() + _CLOSE]
+    return bool(cues.VERDICT.search(direction[0]) or cues.METRIC.search(near))
+
+
 def is_hyperparameter(text: str, one: Numeral) -> bool:
     """Whether a hyperparameter's name, or a symbol that is no statistic's, stands before a number."""
     if one.unit in ("points", "times"):
@@ -77,7 +85,9 @@ def is_loose_setting(text: str, one: Numeral, sentence: Sentence) -> bool:
 
 def is_count(text: str, one: Numeral) -> bool:
     """Whether a number counts what follows it (trees, epochs, samples), or is a share of it."""
-    if one.unit in ("points", "times"):
+    if one.unit == "times":
+        return one.whole and not cues.MULTIPLE.match(text[one.end : one.end + _NEAR])
+    if one.unit == "points":
         return False
     known = cues.SHARE if one.unit == "%" else cues.COUNTED
     return known.match(text[one.stop : one.stop + _NEAR]) is not None

@@ -72,6 +72,12 @@ DIRECTION = re.compile(
 )
 """Words that tell who wins, and by how much."""
 
+VERDICT = re.compile(
+    r"perform|surpass|exceed|beat|superior|inferior|better|best|wors|state|sota|on par|compar|compet|win|won",
+    re.I,
+)
+"""Those of them that tell it whatever they are said of."""
+
 COMPARES = _words(
     r"""
     we|ours?|(?:proposed|our|this) (?:method|approach|model)|methods?|models?|variants?|counterparts?
@@ -179,6 +185,7 @@ COUNTED = re.compile(
         layers?|units|neurons|nodes|edges|heads|filters|channels|components|clusters|neighbou?rs|bins
         samples?|examples?|images?|cases|observations|instances|rows|columns|records|labels?|variables
         class(?:es)?|features?|inputs?|dimension\w*|parameters|training data|noise|hidden|dropout|initial
+        (?:different|distinct|separate|independent|further)
         tokens?|words|sentences|documents|subjects|patients|participants|papers|authors
         [GC]PUs?|cores|bits?|years?|months|weeks|days|degrees|CI\b|confidence|quantiles?|percentiles?
         significance|points (?:per|in|from)|per (?:class|batch|epoch)|times (?:with|using|and|for|each)
@@ -193,9 +200,15 @@ SHARE = re.compile(
     r"^\$?\s?\\?%\$?\s?(?:(?:of|for) (?:\w+\s){0,3}(?:samples|examples|images|cases|data|features|labels|"
     r"rows|time|tokens|set|points|weights|inputs|observations|training|validation|testing|batch)|"
     r"(?:confidence|CI|credible|(?:label |random )?noise|dropout|significance|quantile|percentile|"
-    r"train|validation|test(?:ing)? (?:split|set|data)|split|sparsity|missing|level)\b)"
+    r"train|validation|test(?:ing)? (?:split|set|data)|split|sparsity|missing|level|probability|chance)\b)"
 )
 """What a percentage is a share of, where it is no result."""
+
+MULTIPLE = re.compile(
+    r"\s?(?:as|faster|slower|more|less|fewer|lower|higher|better|worse|smaller|larger|greater|speed|the)\b",
+    re.I,
+)
+"""What makes `three times` a ratio rather than a count of repetitions."""
 
 # Numbers that are names
 

@@ -134,12 +134,13 @@ def _follows_metric(text: str, sentence: Sentence, one: Numeral) -> bool:
 
 
 def _directions(text: str, sentence: Sentence, where: str, *, told: bool) -> Iterator[MaskedSpan]:
-    """The words that tell who wins, in a sentence that compares and tells of no set-up."""
+    """The words that tell who wins, in a sentence that compares; not those that tell of a set-up."""
     part = text[sentence.start : sentence.end]
-    if not told and (sentence.setup or not (sentence.metric or cues.COMPARES.search(part))):
+    if not (told or sentence.metric or cues.COMPARES.search(part)):
         return
     for match in cues.DIRECTION.finditer(part):
-        if context.is_purpose(part, match):
+        setup = sentence.setup and not told and not context.tells_winner(part, match)
+        if setup or context.is_purpose(part, match):
             continue
         start, end = sentence.start + match.start(), sentence.start + match.end()
         yield MaskedSpan(where=where, start=start, end=end, kind="direction", hidden=match[0])
