@@ -212,7 +212,7 @@ Paths = dict[int, tuple[str, ...]]
 
 def _matches(wanted: Sequence[str], paths: Paths, own: Paths) -> list[int]:
     """The places that match best: by whole path, by own headers, by texts in order."""
-    for simplify in (normalise, _bare):
+    for simplify in (normalise, _unmarked, _bare):
         texts = [simplify(text) for text in wanted]
         whole = [at for at, path in paths.items() if [simplify(t) for t in path] == texts]
         if whole:
@@ -235,13 +235,22 @@ def _in_order(wanted: Sequence[str], path: Iterable[str]) -> bool:
     return all(text in rest for text in wanted)
 
 
-_TRAILING = re.compile(r"(?:\([^()]*\)|\[[^\[\]]*\]|\^\{?[a-z\d*]\}?)\s*$", re.I)
+_NOTE = r"[a-z\d*†‡§#]{1,2}"
+_MARKS = re.compile(
+    rf"(?:\^\{{?{_NOTE}(?:,\s?{_NOTE})*\}}?|[⁰¹²³⁴-⁹ᵃᵇᶜᵈᵉ]+(?:,[⁰¹²³⁴-⁹]+)*)\s*$", re.I
+)
+_ASIDE = re.compile(r"(?:\([^()]*\)|\[[^\[\]]*\])\s*$")
+
+
+def _unmarked(text: str) -> str:
+    """A header without a raised mark at its end, whether it came as `^1` or as `¹`."""
+    return normalise(_MARKS.sub("", text.strip()).strip() or text)
 
 
 def _bare(text: str) -> str:
     """A header without a unit, citation or footnote mark at its end."""
-    shorter = _TRAILING.sub("", text.strip()).strip()
-    return normalise(shorter or text)
+    shorter = _ASIDE.sub("", _MARKS.sub("", text.strip())).strip()
+    return normalise(_MARKS.sub("", shorter) or text)
 
 
 def _error(

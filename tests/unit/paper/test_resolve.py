@@ -213,3 +213,14 @@ def test_what_is_said_of_a_wrong_quote(quote, occurrence, says):
     with pytest.raises(AddressError) as raised:
         resolve_text(TEXT, address)
     assert says in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "printed", ["BERT¹", "BERT^1", "BERT^{1,2}", "BERTᶜ", "BERT^{a}", "BERT [3]"]
+)
+def test_a_mark_at_a_name_is_no_part_of_it(printed):
+    rows = rows_of(f"Model | Acc (%)^b\n {printed} | 93.2\n BERT (large)² | 94.0\n ALBERT | 92.0")
+    table = make_table(1, rows, About(number="Table 1"), rules=(1,))
+    for row, value in (("BERT", 93.2), ("BERT (large)", 94.0), (printed, 93.2)):
+        address = CellAddress(table="Table 1", row=(row,), column=("Acc",))
+        assert resolve_cell(paper(table), address)[4].value == value
