@@ -1,6 +1,6 @@
 """Mutated papers of every format: each is read or refused with a sentence; no crash, no hang.
 
-    python benchmarks/fuzz_reading.py CORPUS [--seed 1] [--count 500] [--keep FOLDER]
+    python benchmarks/fuzz_reading.py CORPUS [--seed 1] [--count 500] [--minutes 30] [--keep FOLDER]
 
 Files of CORPUS take turns by format. A mutation cuts, flips, repeats, moves or nests a piece of one,
 or the elements of XML.
@@ -216,13 +216,17 @@ def main() -> int:
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--minutes", type=float, default=30, help="stop then, by the clock")
     parser.add_argument("--keep", type=Path, help="where files that make a reader fail are kept")
     options = parser.parse_args()
     ends: dict[str, Counter[str]] = defaultdict(Counter)
     slowest: dict[str, float] = defaultdict(float)
     with tempfile.TemporaryDirectory() as scratch:
         alone = _worker()
+        end = time.monotonic() + 60 * options.minutes
         for at, (name, file, data) in enumerate(cases(options.corpus, options.seed, options.count)):
+            if time.monotonic() > end:
+                break
             path = Path(scratch) / str(at) / file
             path.parent.mkdir()
             path.write_bytes(data)
