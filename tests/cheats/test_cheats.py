@@ -89,20 +89,36 @@ def table(request: pytest.FixtureRequest) -> Iterator[dict[str, tuple[Submission
         print("\n" + confusion(rows))
 
 
+def graver(result: dict) -> set[str]:
+    """Kinds of the findings above mere information."""
+    return {f["kind"] for f in result["integrity"]["findings"] if f["severity"] != "info"}
+
+
 def confusion(rows: dict[str, tuple[Submission, dict]]) -> str:
-    """A line per submission, and the counts of statuses."""
+    """A line per submission, and the counts of statuses.
+
+    A cheat of which nothing is found but what honest submissions of its paper get too is marked `~`:
+    it is caught by the rule, and by nothing that it did.
+    """
     lines = []
     counts = {side: dict.fromkeys(STATUSES, 0) for side in ("cheat", "honest")}
+    common: dict[str, set[str]] = {}
+    for one, result in rows.values():
+        if one.honest:
+            common.setdefault(one.world.paper, set()).update(graver(result))
+    weak = 0
     for one, result in rows.values():
         side = "honest" if one.honest else "cheat"
         counts[side][result["integrity"]["status"]] += 1
-        lines.append(f"{side:6} {one.name:26} {one.kind:44} {told(result)}")
-    head = " ".join(f"{status:>10}" for status in STATUSES)
-    lines += [f"{'':8}{head}"]
+        as_honest = not one.honest and graver(result) <= common.get(one.world.paper, set())
+        weak += as_honest
+        mark = "~" if as_honest else " "
+        lines.append(f"{side:6} {mark} {one.name:26} {one.kind:44} {told(result)}")
+    lines += [f"{'':8}" + " ".join(f"{status:>10}" for status in STATUSES)]
     lines += [
         f"{side:8}" + " ".join(f"{n:10}" for n in row.values()) for side, row in counts.items()
     ]
-    return "\n".join(lines)
+    return "\n".join([*lines, f"cheats with no finding of their own: {weak}"])
 
 
 @pytest.mark.parametrize("submission", _params(CHEATS))
