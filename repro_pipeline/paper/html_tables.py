@@ -42,9 +42,9 @@ def html_tables(source: str) -> list[Element]:
 
 
 def read_rows(
-    table: Element, file: str, line: int = 1, clean: Callable[[str], str] = lambda text: text
+    table: Element, file: str, line: int = 1, clean: Callable[[str], RawCell] = RawCell
 ) -> HtmlTable:
-    """The rows of a `<table>` element; `clean` is applied to the text of each cell.
+    """The rows of a `<table>` element; `clean` makes text and emphasis of each cell's text.
 
     `line` is the line of the file at which the element's source begins.
     """
@@ -75,19 +75,20 @@ def _rows(table: Element) -> Iterator[tuple[Element, bool]]:
 
 
 def _cell(
-    cell: Element, place: Provenance, clean: Callable[[str], str], doubts: list[str]
+    cell: Element, place: Provenance, clean: Callable[[str], RawCell], doubts: list[str]
 ) -> RawCell:
     if any(local_name(inner) == "table" for inner in cell.iterdescendants()):
         doubts.append("A cell holds a table of its own.")
     if any(local_name(inner) in _PICTURES for inner in cell.iterdescendants()):
         doubts.append("A cell holds a picture, which is not read.")
     found = inline(cell)
+    own = clean(found.text)
     return RawCell(
-        text=clean(found.text),
+        text=own.text,
         rows=_span(cell, "rowspan"),
         columns=_span(cell, "colspan"),
-        bold=found.bold,
-        underline=found.underline,
+        bold=found.bold or own.bold,
+        underline=found.underline or own.underline,
         provenance=place,
     )
 

@@ -135,7 +135,7 @@ class _Document:
     def html_table(self, block: Block, number: str | None, caption: str) -> None:
         whole = block.text.lower().count("<table") == block.text.lower().count("</table")
         for table in html_tables(block.text):
-            found = read_rows(table, self.file, block.line, lambda text: cell_text(text).text)
+            found = read_rows(table, self.file, block.line, cell_text)
             captions = [" ".join(text.itertext()) for text in table.iter("caption")]
             own = CAPTION.match(captions[0].strip()) if captions else None
             if own:

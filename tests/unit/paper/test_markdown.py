@@ -262,3 +262,20 @@ def test_rows_outside_of_the_head_are_read(tmp_path):
     ).tables
     assert (table.number, table.caption) == ("Table 5", "Own.")
     assert texts(table) == [["", "A"], ["x", "1.5"]]
+
+
+def test_a_table_of_mineru(tmp_path):
+    """HTML on one line, formulas with blanks between their signs, the caption in a paragraph."""
+    (table,) = read(
+        tmp_path,
+        "# T \n\n# 4. Results \n\n![](images/a.jpg) \nFigure 1. A plot. \n\nTable 2. Best in bold. \n\n"
+        '<html><body><table><tr><td rowspan="2">M</td><td colspan="2">CIFAR-10</td></tr><tr><td>Acc</td>'
+        "<td>F1</td></tr><tr><td>A [12]</td><td>$7 1 . 2 \\pm 0 . 3$ </td><td>- 0.5</td></tr><tr>"
+        "<td>B</td><td>$\\mathbf { 9 5 . 1 } _ { \\pm 0 . 2 }$</td><td>$- 0 . 5$</td></tr>"
+        "</table></body></html>\n",
+    ).tables
+    assert (table.number, table.caption, table.confidence) == ("Table 2", "Best in bold.", 1)
+    assert (table.header_rows, table.column_headers(2)) == (2, ("CIFAR-10", "F1"))
+    found = [[[(n.value, n.uncertainty) for n in c.numbers] for c in r[1:]] for r in table.grid[2:]]
+    assert found == [[[(71.2, 0.3)], []], [[(95.1, 0.2)], [(-0.5, None)]]]
+    assert [row[1].bold for row in table.grid[2:]] == [False, True]
