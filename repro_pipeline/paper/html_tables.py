@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from repro_pipeline.paper.markup import inline, local_name
@@ -51,10 +51,11 @@ def read_rows(
     rows: list[list[RawCell]] = []
     marked: list[bool] = []
     doubts: list[str] = []
-    for row, in_head in _rows(table):
+    for row, in_head, left in _rows(table):
         cells = [cell for cell in row if local_name(cell) in {"td", "th"}]
         place = Provenance(file=file, line=line + (row.sourceline or 1) - 1)
-        rows.append([_cell(cell, place, clean, doubts) for cell in cells])
+        found = [_cell(cell, place, clean, doubts) for cell in cells]
+        rows.append([replace(cell, rows=min(cell.rows, left)) for cell in found])
         heads = [local_name(cell) == "th" for cell in cells]
         marked.append(in_head or (bool(heads) and all(heads)))
     while rows and not rows[-1]:
@@ -64,14 +65,21 @@ def read_rows(
     return HtmlTable(rows, leading or None, tuple(dict.fromkeys(doubts)))
 
 
-def _rows(table: Element) -> Iterator[tuple[Element, bool]]:
-    """Rows in the order head, body, foot, without those of tables inside of cells."""
+def _rows(table: Element) -> Iterator[tuple[Element, bool, int]]:
+    """Rows in the order head, body, foot, without those of tables inside of cells.
+
+    With each, whether it stands in the head, and how many rows its part has from it on: no cell
+    spans beyond them.
+    """
     places = {"thead": 0, "tbody": 1, "tr": 1, "tfoot": 2}
     groups = [child for child in table if local_name(child) in places]
     for group in sorted(groups, key=lambda group: places[local_name(group)]):
-        for row in [group] if local_name(group) == "tr" else group:
-            if local_name(row) == "tr":
-                yield row, local_name(group) == "thead"
+        if local_name(group) == "tr":
+            yield group, False, len(groups)
+            continue
+        rows = [row for row in group if local_name(row) == "tr"]
+        for at, row in enumerate(rows):
+            yield row, local_name(group) == "thead", len(rows) - at
 
 
 def _cell(

@@ -36,6 +36,10 @@ def test_jats():
     ("source", "cells"),
     [
         ("<table><tr><td rowspan=0>a<td>b<tr><td>c</table>", [["a", "b"], ["a", "c"]]),
+        (
+            "<table><thead><tr><th rowspan=2>a<th>b</thead><tbody><tr><td>c<td>1</tbody></table>",
+            [["a", "b"], ["c", "1"]],
+        ),
         ("<table><tr><td colspan='x'>a</td></tr></table>", [["a"]]),
         ("<table><tr><td>a<td>b", [["a", "b"]]),
         ("<table><tr><td>a &amp; b &lt; 5</td></tr></table>", [["a & b < 5"]]),
