@@ -10,6 +10,8 @@ MOST = 3000
 """Characters of a distilled output."""
 _FRAME = re.compile(r'^\s*File "([^"]+)", line \d+')
 _FOREIGN = ("site-packages", "dist-packages", "/lib/python", "<frozen", "_pytest", "/usr/lib")
+_MARKS = re.compile(r"^\s*[~^]+\s*$")
+"""What Python draws below a line of code."""
 _ENDS = re.compile(r"^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit)\b")
 _SUMMARY = re.compile(
     r"^(?:FAILED|ERROR) |^E  |^=+ .*(?:passed|failed|error)|^\d+ (?:passed|failed)"
@@ -22,7 +24,8 @@ def distilled(output: bytes | str, *, most: int = MOST) -> str:
     Repeated lines are said once. Control characters are spelled out.
     """
     text = printable(output if isinstance(output, bytes) else output.encode(errors="replace"))
-    lines = _once([line.rstrip() for line in text.splitlines() if line.strip()])
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    lines = _once([line for line in lines if not _MARKS.match(line)])
     start = max((n for n, line in enumerate(lines) if line.startswith("Traceback ")), default=None)
     tests = [line for line in lines if _SUMMARY.match(line)]
     if tests:

@@ -46,7 +46,7 @@ def doubts(standing: Standing, made: Implementation | str) -> tuple[str, ...]:
         if check.verdict in {"mismatch", "absent"}
     ]
     for name, run in standing.sample.items():
-        values = list(run.get("values", {}).values())
+        values = list(run.get("values", {}).values()) if run["ok"] else []
         if len(values) > 1 and _known(values[0]) and all(one == values[0] for one in values):
             found.append(f"{name} gives the same values whatever the seed. Is it deterministic?")
     if isinstance(made, Implementation):

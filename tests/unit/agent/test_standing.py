@@ -194,11 +194,12 @@ def test_values_that_nothing_moves_are_doubted():
     same = {"ok": True, "line": "", "tree": TREE}
     standing.sample = {
         "e": {**same, "values": {"1": {"c": "1.5"}, "2": {"c": "1.5"}}},
+        "broken": {**same, "ok": False, "values": {"1": {}, "2": {}}},
         "idle": {**same, "values": {"1": {"d": "1.5"}, "2": {"d": "1.5"}}},
     }
     standing.points = {"p": PointCheck(point="p", verdict="mismatch", note="It shuffles.")}
     change = experiment("idle", "ablation", of="e", change={"x": 0})
     said = " ".join(doubts(standing, made(experiment("e"), change)))
     assert "Point p: mismatch. It shuffles." in said
-    assert "e gives the same values whatever the seed" in said
+    assert "e gives the same values whatever the seed" in said and "broken" not in said
     assert "In idle the change of x changes no value of e" in said
