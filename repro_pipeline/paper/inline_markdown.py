@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from repro_pipeline.errors import PaperError
 from repro_pipeline.paper.latex.text import Printer
 from repro_pipeline.paper.latex.tokens import tokenise
+from repro_pipeline.paper.names import one_line
 from repro_pipeline.paper.tables import RawCell
 
 _MATH = re.compile(
@@ -49,7 +50,7 @@ def plain_text(text: str, mark: Callable[[Sequence[str]], str] | None = None) ->
     text = _FOOTNOTE.sub("", text)
     text = html.unescape(_TAG.sub("", text))
     text = _ESCAPE.sub(r"\1", text)
-    return "\n".join(" ".join(line.split()) for line in text.split("\n")).strip()
+    return "\n".join(one_line(line) for line in text.split("\n")).strip()
 
 
 def cell_text(text: str) -> RawCell:
@@ -58,7 +59,7 @@ def cell_text(text: str) -> RawCell:
         r"\W*(?:\*\*|__|<b>|<strong>)|\W*\$\s*\\(?:mathbf|boldsymbol|bm|textbf)\b", text
     )
     underlined = re.match(r"\W*(?:<u>|<ins>)|\W*\$\s*\\underline\b", text, re.I)
-    return RawCell(" ".join(plain_text(text).split()), bold=bool(bold), underline=bool(underlined))
+    return RawCell(one_line(plain_text(text)), bold=bool(bold), underline=bool(underlined))
 
 
 def _formula(source: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from repro_pipeline.errors import PaperError
 from repro_pipeline.paper.citations import mark, print_marks
+from repro_pipeline.paper.names import one_line
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -99,7 +100,7 @@ def inline(element: Element, reading: Reading = PLAIN) -> Inline:
     A raised number that refers to a note or a work is written `[1]`, so that it is no exponent.
     """
     pieces = list(_pieces(element, reading, False, False, 0))
-    text = " ".join("".join(text for text, _, _ in pieces).split())
+    text = one_line("".join(text for text, _, _ in pieces))
     first = next(
         (piece for piece in pieces if any(character.isalnum() for character in piece[0])),
         ("", False, False),

@@ -6,6 +6,13 @@ import re
 import unicodedata
 
 
+def one_line(text: str) -> str:
+    """A text with single blanks; a thin or fixed space that groups the digits of a number stays."""
+    text = re.sub(r"(?<=\d)[\u2009\u202f\u00a0](?=\d{3}(?!\d))", "\u2009", text)
+    text = re.sub(r"(?<!\d)\u2009|\u2009(?!\d{3})|[^\S\u2009]", " ", text)
+    return re.sub(" {2,}", " ", text).strip()
+
+
 def normalise(text: str) -> str:
     """A header in the form in which headers are compared.
 

@@ -150,7 +150,7 @@ def _number(point: str, group: str) -> str:
 def _power(name: str) -> str:
     """`e-3`, `× 10^-3`, or `×10-3`, where the minus shows that a raised exponent was flattened."""
     return (
-        rf"(?:[eE](?P<{name}_e>[+-]?\d{{1,3}})(?!\d)"
+        rf"(?:[eE](?P<{name}_e>(?:[+-]|\s[+-]\s)?\d{{1,3}})(?!\d)"
         rf"|\s?[×x·⋅∙*]\s?10(?:\s?\^\s?(?P<{name}_t>[+-]?\d{{1,3}})|(?P<{name}_f>-\d{{1,3}}))(?!\d))"
     )
 
@@ -319,7 +319,7 @@ def _decimal(item: re.Match[str], name: str, power: str, decimal_comma: bool) ->
     raised = name == "value" and re.search(r"\^(?:\d|[ijkmnA-Z]\b)", item["mark1"] or "")
     if raised and "." not in digits:
         raise _NotNumbers  # 2^5 and 10^n are powers, 93.2^1 has a footnote
-    return Decimal(digits).scaleb(int(exponent))
+    return Decimal(digits).scaleb(int(exponent.replace(" ", "")))
 
 
 def _quantum(value: Decimal) -> Decimal:

@@ -37,6 +37,7 @@ from repro_pipeline.paper.latex.symbols import (
     UNDERLINED,
 )
 from repro_pipeline.paper.latex.tokens import Token
+from repro_pipeline.paper.names import one_line
 
 DEEPEST = 60
 """Deeper nesting of groups is an attack, not a paper."""
@@ -72,7 +73,7 @@ class Printer:
             (style for text, style in pieces.out if any(char.isalnum() for char in text)), _Style()
         )
         text = _tidy("".join(text for text, _ in pieces.out))
-        return Printed(" ".join(text.split()), first.bold, first.underline)
+        return Printed(one_line(text), first.bold, first.underline)
 
     def paragraphs(self, tokens: Tokens) -> str:
         """Tokens as paragraphs parted by blank lines."""

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repro_pipeline.paper.jats import read_jats
+from repro_pipeline.paper.latex import read_latex
 from repro_pipeline.paper.markdown import read_markdown
 from repro_pipeline.paper.tables import column_path, row_path
 from repro_pipeline.paper.tei import read_tei
@@ -165,3 +166,37 @@ def test_what_is_written_is_read(name, drawn, tmp_path_factory):
             found = [(number.value, number.uncertainty) for number in cell.numbers]
             assert found == ([] if value is None else [(value, spread)])
             assert column_path(table, at, column) == drawn.paths()[column - 1]
+
+
+DOCTYPE = '<!DOCTYPE article SYSTEM "JATS-archivearticle1.dtd">'
+
+
+@pytest.mark.parametrize(
+    "space", ["\u2009", "\u202f", "\u00a0", "&#x2009;", "&#160;", "&thinsp;", "&nbsp;"]
+)
+def test_spaces_that_group_digits_are_kept(space, tmp_path):
+    """A blank does not group them: `12 345` may be two numbers."""
+    cells = f"<td>12{space}345.5</td><td>93.2{space}±{space}0.4</td><td>12 345</td>"
+    table = f"<table><tr><th>a</th><th>b</th><th>c</th><th>d</th></tr><tr><td>x</td>{cells}</tr></table>"
+    for file, text, read in (
+        ("a.md", f"# T\n\n{table}\n", read_markdown),
+        (
+            "a.nxml",
+            f"{DOCTYPE}<article><body><table-wrap>{table}</table-wrap></body></article>",
+            read_jats,
+        ),
+    ):
+        (tmp_path / file).write_text(text, encoding="utf-8")
+        row = read(tmp_path / file).tables[0].grid[1]
+        found = [[(n.value, n.uncertainty) for n in cell.numbers] for cell in row[1:]]
+        assert found == [[(12345.5, None)], [(93.2, 0.4)], []]
+        assert row[2].text == "93.2 ± 0.4"
+
+
+def test_a_thin_space_of_latex_groups_digits(tmp_path):
+    (tmp_path / "a.tex").write_text(
+        r"\documentclass{article}\begin{document}\begin{tabular}{lr}M & N \\\hline x & 12\,345 \\"
+        r"y & 5\,\% \\\end{tabular}\end{document}"
+    )
+    rows = read_latex(tmp_path / "a.tex").tables[0].grid[1:]
+    assert [row[1].numbers[0].value for row in rows] == [12345, 5]
