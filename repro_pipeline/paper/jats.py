@@ -89,7 +89,7 @@ def read_jats(path: Path) -> Paper:
 
 def _settle_alternatives(article: Element) -> None:
     """One of several forms of the same thing: a table or MathML before TeX, before a picture."""
-    for several in named(article, "alternatives"):
+    for several in list(named(article, "alternatives")):
         forms = {local_name(form) for form in several}
         better = forms & {"table", "math"}
         if better or "tex-math" in forms:
@@ -132,10 +132,9 @@ class _Body:
         before = element.getprevious()
         tail = (before.tail or "").strip() if before is not None else ""
         if keys and tail in {"-", "–", "—", "−"} and before.get("ref-type") == "bibr":
-            start = self.order.get((before.get("rid") or "").split()[-1:][0], len(self.order))
-            keys = [
-                key for key, at in self.order.items() if start < at < self.order[keys[0]]
-            ] + keys
+            last = (before.get("rid") or "").rpartition(" ")[2]
+            start, end = self.order.get(last, len(self.order)), self.order[keys[0]]
+            keys = [key for key, at in self.order.items() if start < at < end] + keys
         return keys
 
     def read(self, article: Element) -> None:
