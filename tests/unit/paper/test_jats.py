@@ -87,8 +87,9 @@ def test_references(read):
          "</xref>].", {"B1", "B2", "B3", "B4"}),
         ('As Roe did (<xref ref-type="bibr" rid="B1 B2">2001, 2017</xref>).', {"B1", "B2"}),
         ("As Roe did (Roe 2001) long ago.", {"B1"}),
-        ('As shown [<xref ref-type="bibr" rid="">1</xref>–<xref ref-type="bibr" rid="B4">4</xref>].',
-         {"B4"}),
+        ('As shown [<xref ref-type="bibr" rid="">1</xref>-<xref ref-type="bibr" rid="B4"/>].', {"B4"}),
+        ('As shown [<xref ref-type="bibr" rid="none">1</xref>–<xref ref-type="bibr" rid="B4">4</xref>].',
+         {"B1", "B2", "B3", "B4"}),
         ('See <xref ref-type="fig" rid="B1">1</xref>.', set()),
     ],
 )  # fmt: skip
