@@ -89,7 +89,7 @@ def _litellm() -> ModuleType:
     except ImportError:
         raise NoModel(
             "the package litellm is not installed.",
-            hint="Run `pip install 'repro-pipeline[models]'`.",
+            hint="Install what requirements.lock names.",
         ) from None
     litellm.suppress_debug_info = True
     litellm.telemetry = False
