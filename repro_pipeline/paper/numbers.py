@@ -22,7 +22,8 @@ LONGEST = 200
 LARGEST_SHARE = Decimal("0.25")
 """A number in brackets is an uncertainty up to this share of the value before it.
 
-Above it, it may as well be a second result (`45.2 (44.1)`), and is given as a number of its own.
+Above it, it may as well be a second result (`45.2 (44.1)`), and so may one behind a whole number
+(`1234 (54.8)`, a count and its share): it is given as a number of its own.
 """
 
 
@@ -271,7 +272,8 @@ def _quantities(
     try:
         value = _decimal(item, "value", "power", decimal_comma)
         unit = _unit(item)
-        largest = None if bracketed_spread else LARGEST_SHARE * value
+        share = LARGEST_SHARE if _quantum(value) < 1 else 0
+        largest = None if bracketed_spread else share * value
         uncertainty, further = _spread(item, value, unit, largest, decimal_comma)
         number = float(-value if item["sign"] == "-" else value)
         quantum = float(_quantum(value))
