@@ -87,7 +87,7 @@ def is_count(text: str, one: Numeral) -> bool:
     """Whether a number counts what follows it (trees, epochs, samples), or is a share of it."""
     if one.unit == "times":
         return one.whole and not cues.MULTIPLE.match(text[one.end : one.end + _NEAR])
-    if one.unit == "points":
+    if one.unit == "points" or not (one.whole or one.unit):
         return False
     known = cues.SHARE if one.unit == "%" else cues.COUNTED
     return known.match(text[one.stop : one.stop + _NEAR]) is not None

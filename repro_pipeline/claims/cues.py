@@ -177,7 +177,8 @@ LIST = re.compile(r"(?:[\d.,;/\s{}()\[\]$%×^−–-]|\b(?:and|or|to|then|masked
 """The members of a list before a number."""
 
 COUNTED = re.compile(
-    r"^\$?\s?[-–]?\s?(?:[\w-]+\s){0,2}?"
+    r"^\$?\s?[-–]?\s?(?:(?!(?:in|on|at|for|with|over|across|and|or|after|than|to|by|from|as|when|using|but|is|was)\b)"
+    r"[\w-]+\s){0,2}?"
     + _any(
         r"""
         trees|epochs?|iterations?|(?:time-?|training |gradient )?steps?|batch(?:es)?|draws|runs|seeds?

@@ -65,4 +65,4 @@ def shown_text(shown: Mapping[str, str], secrets: Secrets) -> Probe:
 def _is_certain(text: str, one: Numeral, hit: Hit) -> bool:
     if not hit.telling or context.is_pointer(text, one) or context.is_hyperparameter(text, one):
         return False
-    return one.decimal or not context.is_count(text, one)
+    return not one.whole or not context.is_count(text, one)

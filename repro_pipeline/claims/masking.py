@@ -99,7 +99,7 @@ def _is_result(text: str, sentence: Sentence, one: Numeral, hit: Hit | None, rea
         return False
     if context.is_pointer(text, one) or context.is_hyperparameter(text, one):
         return False
-    if telling and (one.decimal or sentence.tells_results or not context.is_count(text, one)):
+    if telling and (not one.whole or sentence.tells_results or not context.is_count(text, one)):
         return True
     marked = one.spread or one.unit != ""
     told = sentence.tells_results or (marked and sentence.verdict)

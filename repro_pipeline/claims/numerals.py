@@ -181,6 +181,8 @@ def _ways(printed: str) -> Iterator[str]:
     grouped = len(decimals) == 3 and head not in ("", "0")
     if grouped and text[last] == ",":
         yield head + decimals
+        if decimals == "000":
+            return  # nobody prints 10 as 10,000
     yield f"{head or '0'}.{decimals}"
     if grouped and text[last] == ".":
         yield head + decimals

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from repro_pipeline.claims.blind_files import blind_files
@@ -117,6 +117,32 @@ def test_every_spelling_of_a_value_is_hidden(spelling):
     assert "[masked]" in shown and not digits, shown
     assert shown.startswith("Our method has an accuracy of")
     assert shown.endswith("on the test set.")
+
+
+@pytest.mark.parametrize(
+    ("spelling", "telling"),
+    [
+        *(
+            (one, True)
+            for one in "93.2 0.932 .932 93,2 9.32e1 932e-3 93{,}2 93.24 ٩٣.٢ 93·2".split()
+        ),
+        ("9.32 × 10¹", True),
+        ("93. 2", True),
+        ("233 of 250", True),
+        *((one, False) for one in ("6.8", "0.068", "93", "0.93", "ninety-three percent")),
+        *(
+            (one, None)
+            for one in ("93.3", "9.32", "932", "93.1", "0.0932", "6.9", "68", "230 of 250")
+        ),
+    ],
+)
+def test_a_number_is_the_value_or_not_whatever_the_words_around_it(spelling, telling):
+    secrets = secrets_for(paper(), ReportedClaims(claims=(OURS,), main="ours-acc", proposed_by="t"))
+    hits = [
+        hit for one in numerals(f"See {spelling} there.") if (hit := secrets.hit(one, tables=False))
+    ]
+    assert [hit.telling for hit in hits] == ([] if telling is None else [telling])
+    assert all(hit.claims == ("ours-acc",) for hit in hits)
 
 
 @pytest.mark.parametrize("place", ["abstract", "title", "caption", "figure", "section", "equation"])
@@ -254,6 +280,8 @@ def spelled(value: float, decimals: int) -> list[str]:
 
 
 @given(numbers, places, st.sampled_from(TEMPLATES), st.sampled_from(SETTINGS), st.integers(0, 7))
+@example(932, 3, TEMPLATES[1], SETTINGS[0], 0)
+@example(1001, 3, TEMPLATES[1], SETTINGS[0], 4)
 def test_no_spelling_survives_and_no_setting_is_lost(digits, decimals, template, setting, which):
     value = digits / 10**decimals
     claim = Claim(
