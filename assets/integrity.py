@@ -23,10 +23,11 @@ from repro_pipeline.stages import Ended, Stage
 
 
 def describe(evidence: IntegrityEvidence) -> dict:
-    """The probes, each in a sentence."""
+    """The probes, each in a sentence, and what was found."""
     rows = [{"probe": probe.id, "found": probe.sentence} for probe in evidence.probes]
     return {
         "probes": dg.MetadataValue.table([dg.TableRecord(row) for row in rows]),
+        "findings": "; ".join(f"{one.severity}: {one.kind}" for one in evidence.found) or "none",
         "parity runs": len(evidence.parity),
         **{
             one.id: "not scored" if one.value is None else one.value
@@ -62,7 +63,7 @@ def rests_on(
     }
 
 
-@stage_asset(group="evidence", version="1", describe=describe, depends_on=rests_on)
+@stage_asset(group="evidence", version="2", describe=describe, depends_on=rests_on)
 def integrity(
     stage: Stage,
     paper_bundle: Bundle,

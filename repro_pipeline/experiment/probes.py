@@ -144,6 +144,15 @@ def _changed(
     order = [*(c.planned for c in changes), *claimed, *over]
     random.Random(stage.project.secret).shuffle(order)
     runs = _by_key(run_planned(stage, order, setting)) if order else {}
+    if len(runs) < len({one.identity.run_key for one in order}):
+        made.left_out.append(
+            Finding(
+                kind="probes_left_out",
+                evidence=f"{len(runs)} of {counted(len(order), 'changed run')} were made: "
+                "the budget ended.",
+                severity="unverified",
+            )
+        )
     made.changes = changed_runs(changes, runs)
     refused = {
         c.experiment
