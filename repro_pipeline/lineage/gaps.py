@@ -28,7 +28,8 @@ _SHORT = 2
 """Cells of a table's row up to which it may be read as a sentence: `Optimizer | Adam`."""
 _NAME = re.compile(r"\b(?:\w*[A-Z]\w*[A-Z0-9]\w*(?:-\w+)*|[A-Za-z]+-\d+)\b")
 """A data set's, model's or method's name as papers write them: MNIST, ResNet-50, CIFAR-10, word2vec."""
-_SLIP = 100
+_RESTATES = re.compile(r"abstract$|table\b", re.IGNORECASE)
+_SLIP = 1000
 """From this number on, the same one with two units (20000 epochs, 20000 iterations) is no coincidence."""
 
 
@@ -246,26 +247,39 @@ def _differing(spans: Sequence[Span], checklist: Checklist) -> tuple[Span, Span]
     stands in one place only, and three values or more are reasons to believe that they are no slip.
     """
     limited = compiled(checklist.contradictions.never_about)
+    valued = [(found, span) for span in spans if (found := _canonical(span.value or ""))]
     values: dict[tuple[float, str], Span] = {}
-    for span in spans:
-        value = _canonical(span.value) if span.value else None
-        if value is not None and not limited.search(span.text):
-            values.setdefault(value, span)
-    if len(values) != 2:
-        return None
-    (one, first), (other, second) = values.items()
-    if one[1] == other[1]:
-        return (first, second) if _same_names(first, second, checklist) else None
-    return (first, second) if one[0] == other[0] >= _SLIP else None
+    for found, span in valued:
+        if not limited.search(span.text):
+            values.setdefault(found, span)
+    if len(values) == 2 and len({unit for _, unit in values}) == 1:
+        first, second = values.values()
+        if _same_names(first, second, checklist):
+            return first, second
+    return _slip(valued)
+
+
+def _slip(valued: Sequence[tuple[tuple[float, str], Span]]) -> tuple[Span, Span] | None:
+    """One large number with two units, as 20000 epochs and 20000 iterations."""
+    for place, ((number, unit), first) in enumerate(valued):
+        for (other, another), second in valued[place + 1 :]:
+            if number == other >= _SLIP and unit and another and unit != another:
+                return first, second
+    return None
 
 
 def _same_names(first: Span, second: Span, checklist: Checklist) -> bool:
-    """Whether no name of a data set or model stands in one place only.
+    """Whether two places seem to be about the same experiment: no name stands in one of them only.
 
-    Two sections of one title (`Setup`, twice) are about two experiments.
+    Two sections of one title (`Setup`, twice), or two of which one is not about the setup, are about two
+    experiments; the abstract and the tables restate.
     """
-    if first.section == second.section and first.provenance != second.provenance:
-        return False
+    if (first.section, first.provenance) != (second.section, second.provenance):
+        titles = [first.section, second.section]
+        described = [compiled(checklist.setup).search(title) for title in titles]
+        restated = any(_RESTATES.match(title) for title in titles)
+        if titles[0] == titles[1] or not (restated or all(described)):
+            return False
     free = compiled(checklist.contradictions.same_names)
     names = [
         {
@@ -281,7 +295,7 @@ def _same_names(first: Span, second: Span, checklist: Checklist) -> bool:
 def _canonical(value: str) -> tuple[float, str] | None:
     """The number and the unit of a value: `60k steps`, `3 × 10^{-4}`, `1e-3`, `7,500 epochs`."""
     found = _VALUE.fullmatch(value.strip())
-    if not found:
+    if not value.strip() or not found:
         return None
     mantissa, thousand, power, unit = found.groups()
     number = float(mantissa.replace(",", "")) if mantissa else 1.0

@@ -6,6 +6,7 @@ from repro_pipeline.errors import FileFormatError
 from repro_pipeline.lineage.checklist import load_checklist
 from repro_pipeline.lineage.gaps import Gap, GapStatus, find_gaps
 from repro_pipeline.paper.markdown import read_markdown
+from repro_pipeline.paper.model import Cell, Paper, Section, Source, SourceFormat, Table
 
 NETWORK = (
     "We train a convolutional neural network by back-propagation. The network has two hidden layers. "
@@ -124,3 +125,99 @@ def test_a_checklist_of_ones_own_is_validated(tmp_path):
     path.write_text("kinds: {}\nitems: [{id: a, question: q, states: ['(']}]\n")
     with pytest.raises(FileFormatError, match="no valid regular expression"):
         load_checklist(path)
+
+
+@pytest.mark.parametrize(
+    ("item", "sentence"),
+    [
+        ("batch-size", "We initialise the last batch normalization layer [15] to 0."),
+        ("training-length", "During training we save the model every 3000 iterations."),
+        ("training-length", "It converged within 20 epochs."),
+        ("seeds", "Metrics are averaged across 3 random seeds."),
+        ("schedule", "The pruned fraction is decayed by cosine annealing."),
+        ("regularisation", "We set the noise rate λ = 0.3."),
+        ("checkpoint-choice", "Our final model outperforms the best baseline on the test set."),
+        ("data-size", "Entities with more than 4 words are hard."),
+        ("aggregation", "Time increased by an average of 45% across all datasets."),
+        ("hardware", "Cluster centers are initialised at random."),
+        ("library-versions", "We used the PyTorch library 2 ."),
+        ("significance", "It is significantly better."),
+        ("weight-averaging", "The moving average of the loss is plotted."),
+    ],
+)
+def test_a_word_in_another_meaning_states_nothing(tmp_path, item, sentence):
+    assert gaps_of(tmp_path, sentence)[item].status is GapStatus.MISSING
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "10-fold cross-validation was used.",
+        "Prior to the split into 80% training and 20% test data, nothing was done.",
+    ],
+)
+def test_a_sentence_that_begins_with_a_number_is_the_papers_own(tmp_path, sentence):
+    assert gaps_of(tmp_path, sentence)["split"].status is GapStatus.STATED
+
+
+def test_a_table_that_was_read_as_one_column_is_a_list_of_settings():
+    cells = ["optimization", "learning rate", "0.01", "batch size", "10", "strategy", "SGD"]
+    grid = tuple((Cell(text=text),) for text in cells)
+    body = Paper(
+        source=Source(file="p.xml", format=SourceFormat.TEI, sha256="0" * 64, reader="test 1"),
+        title="A study",
+        sections=(Section(title="Experiments", text=NETWORK),),
+        tables=(Table(index=1, grid=grid),),
+    )
+    found = {gap.item: gap for gap in find_gaps(body, load_checklist()).items}
+    assert found["learning-rate"].spans[0].text == "learning rate | 0.01"
+    assert found["batch-size"].spans[0].value == "10"
+    assert found["optimiser"].spans[0].text == "strategy | SGD"
+
+
+def test_results_of_test_and_training_are_no_sizes(tmp_path):
+    table = "Table 1: Results.\n\n| Model | Train time | Test |\n|---|---|---|\n| ours | 48.5 | 72.4 |\n"
+    found = gaps_of(tmp_path, table)
+    assert {found["split"].status, found["data-size"].status} == {GapStatus.MISSING}
+    sizes = "Table 1: Sizes.\n\n| Data | Train | Test |\n|---|---|---|\n| A | 60,000 | 10,000 |\n"
+    found = gaps_of(tmp_path, sizes)
+    assert {found["split"].status, found["data-size"].status} == {GapStatus.STATED}
+
+
+@pytest.mark.parametrize("unit", ["iterations", "steps"])
+def test_one_large_number_with_two_units_is_a_slip(tmp_path, unit):
+    text = f"It is trained for 20000 epochs.\n\n## Cost\n\nTraining with 20000 {unit} took a day."
+    assert gaps_of(tmp_path, text)["training-length"].status is GapStatus.CONTRADICTED
+
+
+@pytest.mark.parametrize("other", ["64", "256", "1024"])
+def test_text_and_table_that_differ_contradict(tmp_path, other):
+    table = f"Table 1: Settings.\n\n| Setting | Value |\n|---|---|\n| Batch size | {other} |\n"
+    found = gaps_of(tmp_path, f"We use a batch size of 32.\n\n{table}")["batch-size"]
+    assert found.status is GapStatus.CONTRADICTED
+    assert {span.value for span in found.spans} == {"32", other}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We use a batch size of 32.\n\nOn CIFAR-10 the batch size is 64.",
+        "We use batch sizes of 32, 64 and 128.\n\nThe batch size is 16.",
+        "The batch size is 16.\n\nThe batch size is 32.\n\nThe batch size is 64.",
+        "The batch size is 16.\n\n## Another task\n\nThe batch size is 32.",
+        "The learning rate is 3e-4.\n\nA learning rate of 3 × 10^{-4} is used.",
+        "We train for 60k steps.\n\nWe train for 60,000 steps.",
+    ],
+)
+def test_several_experiments_contradict_nothing(tmp_path, text):
+    found = gaps_of(tmp_path, text)
+    assert GapStatus.CONTRADICTED not in {gap.status for gap in found.values()}
+
+
+def test_where_the_code_is_may_be_said_in_the_introduction(tmp_path):
+    path = tmp_path / "paper.md"
+    said = "Our code is available at https://github.com/a/b. We use a batch size of 8."
+    path.write_text(f"# A study\n\n## Introduction\n\n{said}\n\n## Experiments\n\n{NETWORK}\n")
+    found = {gap.item: gap for gap in find_gaps(read_markdown(path), load_checklist()).items}
+    assert found["code"].status is GapStatus.STATED
+    assert found["batch-size"].status is GapStatus.MISSING
