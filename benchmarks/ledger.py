@@ -54,9 +54,15 @@ def append_table(folder: Path, count: int, mlflow: Path | None) -> dict:
     """Records per second by 1 and 8 writers, one commit a record; interleaved, the median of 3."""
     records = [payload(number) for number in range(count)]
     sides: dict[str, Callable[[Path, int], dict]] = {
-        "plain sqlite3 table": lambda place, n: measured(write_plain, records, place, n),
-        "ledger, one chain": lambda place, n: measured(write_ledger, records, place, n),
-        "ledger, a chain each": lambda place, n: measured(write_chains, records, place, n),
+        "plain sqlite3 table": lambda place, n: measured(
+            write_plain, read_plain, records, place, n
+        ),
+        "ledger, one chain": lambda place, n: measured(
+            write_ledger, read_ledger, records, place, n
+        ),
+        "ledger, a chain each": lambda place, n: measured(
+            write_chains, read_ledger, records, place, n
+        ),
     }
     if mlflow:
         flat = [record.attempt.model_dump(mode="json") for record in records]
@@ -78,13 +84,19 @@ def append_table(folder: Path, count: int, mlflow: Path | None) -> dict:
         for name, of_side in rounds.items()
     }
     floor = middle["plain sqlite3 table"]
-    print("| side | 1 writer, records/s | 8 writers, records/s | bytes/record | × floor (1, 8) |")
-    print("| --- | ---: | ---: | ---: | ---: |")
+    print(
+        "| side | 1 writer, records/s | 8 writers, records/s | × floor (1, 8) "
+        "| all read as runs, records/s | bytes/record |"
+    )
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for name, of_side in middle.items():
         one, eight = of_side[1]["per_second"], of_side[8]["per_second"]
         share = [of_side[n]["per_second"] / floor[n]["per_second"] for n in (1, 8)]
-        size = of_side[1]["bytes_per_record"]
-        print(f"| {name} | {one:.0f} | {eight:.0f} | {size:.0f} | {share[0]:.2f}, {share[1]:.2f} |")
+        size, read = of_side[1]["bytes_per_record"], of_side[1]["read_per_second"]
+        print(
+            f"| {name} | {one:.0f} | {eight:.0f} | {share[0]:.2f}, {share[1]:.2f} "
+            f"| {read:.0f} | {size:.0f} |"
+        )
     print()
     return {name: {str(n): tries for n, tries in of.items()} for name, of in rounds.items()}
 
@@ -157,8 +169,8 @@ def payload(number: int) -> AttemptFinished:
     return AttemptFinished(attempt=attempt)
 
 
-def measured(write: Callable, records: list, place: Path, writers: int) -> dict:
-    """Writers start together; the time runs until the last has ended."""
+def measured(write: Callable, read: Callable, records: list, place: Path, writers: int) -> dict:
+    """Writers start together; the time runs until the last has ended. Then all is read as runs."""
     path = place / "ledger.sqlite"
     write(path, [], 0)
     context = multiprocessing.get_context("fork")
@@ -177,8 +189,10 @@ def measured(write: Callable, records: list, place: Path, writers: int) -> dict:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         (stored,) = connection.execute("SELECT COUNT(*) FROM events").fetchone()
     assert stored == len(records)
+    reading = timed(lambda: read(path, len(records)))
     return {
         "per_second": len(records) / seconds,
+        "read_per_second": len(records) / reading,
         "bytes_per_record": path.stat().st_size / len(records),
     }
 
@@ -209,6 +223,18 @@ def write_plain(path: Path, records: list, number: int, ready: Callable = lambda
         text = canonical_json(record.model_dump(mode="json")).decode()
         connection.execute("INSERT INTO events (record) VALUES (?)", (text,))
     connection.close()
+
+
+def read_plain(path: Path, count: int) -> None:
+    with sqlite3.connect(path) as connection:
+        found = connection.execute("SELECT record FROM events").fetchall()
+    assert len([json.loads(record) for (record,) in found]) == count
+
+
+def read_ledger(path: Path, count: int) -> None:
+    ledger = SqlLedger(f"sqlite:///{path}")
+    assert sum(len(runs(ledger.events(chain))) for chain in ledger.chains()) == count
+    ledger.close()
 
 
 def run_mlflow(python: Path, records: list, place: Path, writers: int, calls: str) -> dict:
