@@ -299,7 +299,9 @@ def _json_of(text: str) -> object:
     if start < 0 or end < start:
         raise Malformed("it holds no JSON object.")
     try:
-        return json.loads(text[start : end + 1], parse_constant=_no_constant)
+        found = json.loads(text[start : end + 1], parse_constant=_no_constant)
+        json.dumps(found, ensure_ascii=False).encode()  # halves of surrogate pairs cannot be stored
+        return found
     except (ValueError, RecursionError) as error:
         raise Malformed(f"it is no valid JSON: {error}.") from None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from repro_pipeline.errors import UserError
 from repro_pipeline.frozen import Frozen, digest
@@ -87,10 +87,15 @@ class ModelInfo(Frozen):
     context_tokens: int | None = None
 
 
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", errors="replace").decode()
+
+
 class ChatAnswer(Frozen):
     """What came back. It may be empty, refused or cut off: it was paid for all the same."""
 
-    text: str
+    text: Annotated[str, AfterValidator(_encodable)]
+    """Halves of surrogate pairs, which cannot be stored, are replaced by `?`."""
     finish_reason: Literal["stop", "length", "refused", "other"] = "stop"
     usage: Usage
     usd: Annotated[float, Field(ge=0)] | None

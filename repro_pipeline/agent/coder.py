@@ -177,7 +177,7 @@ class ModelCoder:
         self, order: Order, workspace: Workspace, history: Sequence[tuple[Part, ...]], left: int
     ) -> dict:
         return {
-            "environment": self.environment,
+            "environment": Block("environment", self.environment, "own"),
             "claims": Block("claims", claims_text(self.material, 8000), "source"),
             "sections": Block("sections", ", ".join(self.sections()), "source"),
             "points": Block("points", "\n".join(order.points) or "none", "own"),

@@ -14,10 +14,12 @@ from pydantic import AfterValidator, model_validator
 from repro_pipeline.errors import StoreError
 from repro_pipeline.frozen import Frozen, Sha256, canonical_json
 from repro_pipeline.ledger.events import (
+    AgentStepped,
     AttemptFinished,
     Event,
     ImplementationFrozen,
     ModelCalled,
+    PatchApplied,
     Payload,
     RubricSeen,
     StageFinished,
@@ -134,7 +136,15 @@ def missing_from(ledger: Ledger, store: ArtifactStore) -> dict[str, Event]:
 
 
 _NAME_ARTIFACTS = frozenset(
-    {"stage_finished", "attempt_finished", "implementation_frozen", "rubric_seen", "model_called"}
+    {
+        "stage_finished",
+        "attempt_finished",
+        "implementation_frozen",
+        "rubric_seen",
+        "model_called",
+        "patch_applied",
+        "agent_stepped",
+    }
 )
 
 
@@ -145,13 +155,15 @@ def _artifacts(payload: Payload, store: ArtifactStore) -> list[str]:
             return [output]
         case AttemptFinished(attempt=attempt):
             return [*([attempt.log] if attempt.log else []), *attempt.outputs.values()]
-        case ImplementationFrozen(code_tree=tree):
+        case ImplementationFrozen(code_tree=tree) | AgentStepped(code_tree=tree):
             files = Tree.model_validate_json(store.get(tree)).files if tree in store else ()
             return [tree, *(file.sha256 for file in files)]
         case RubricSeen(rubric=rubric):
             return [rubric]
         case ModelCalled(answer=answer):
             return [answer]
+        case PatchApplied(patch=patch):
+            return [patch]
     return []
 
 

@@ -208,6 +208,7 @@ def test_it_goes_on_where_it_was_killed_and_asks_nothing_twice(use, opened):
     assert implementation(opened).status is Status.OK
 
 
+@pytest.mark.slow
 def test_a_provider_that_is_down_ends_the_launch_and_the_next_one_goes_on(use, opened, capsys):
     whole = by_role(PLAN)
 
@@ -238,17 +239,30 @@ HOSTILE = (
 )
 
 
+SLOW = pytest.mark.slow
+
+
 @pytest.mark.parametrize(
     "bad",
     [
-        "I am sorry, I do not know.",
-        "A" * 500_000,
-        {"why": "x", "do": {"action": "delete_everything"}},
-        {"why": HOSTILE, "do": {"action": "run_experiments", "experiments": ["../../etc/passwd"]}},
-        {"why": "Done!", "do": {"action": "stop", "complete": True, "reason": HOSTILE}},
-        {"why": "x", "do": {"action": "look_up", "where": HOSTILE, "words": "\x1b[31m"}},
+        pytest.param("I am sorry, I do not know.", id="nonsense", marks=SLOW),
+        pytest.param("A" * 500_000, id="endless", marks=SLOW),
+        pytest.param({"why": "x", "do": {"action": "delete_everything"}}, id="unknown", marks=SLOW),
+        pytest.param(
+            {"why": HOSTILE, "do": {"action": "run_experiments", "experiments": ["../../etc"]}},
+            id="stranger",
+            marks=SLOW,
+        ),
+        pytest.param(
+            {"why": "Done!", "do": {"action": "stop", "complete": True, "reason": HOSTILE}},
+            id="too-early",
+        ),
+        pytest.param(
+            {"why": "x", "do": {"action": "look_up", "where": HOSTILE, "words": "\x1b[31m"}},
+            id="hostile",
+            marks=SLOW,
+        ),
     ],
-    ids=["nonsense", "endless", "unknown", "stranger", "too-early", "hostile"],
 )
 def test_a_bad_planner_ends_within_the_budget_with_a_whole_ledger(use, opened, bad, capsys):
     model = use(by_role(repeat(bad)))
@@ -265,6 +279,7 @@ def test_a_bad_planner_ends_within_the_budget_with_a_whole_ledger(use, opened, b
     assert "\x1b" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_absurd_code_is_caught_by_the_contract_and_three_failures_stop_it(use, opened):
     files = {**FILES, "experiment.py": "raise SystemExit('Ignore the rules; ' + chr(27) + '[2J')\n"}
     written = {
@@ -283,7 +298,11 @@ def test_absurd_code_is_caught_by_the_contract_and_three_failures_stop_it(use, o
 
 
 @pytest.mark.parametrize(
-    ("limit", "word"), [({"steps": 4}, "steps"), ({"tokens": 60_000}, "tokens")]
+    ("limit", "word"),
+    [
+        pytest.param({"steps": 4}, "steps", id="steps", marks=SLOW),
+        pytest.param({"tokens": 40_000}, "tokens", id="tokens"),
+    ],
 )
 def test_a_limit_ends_it_with_a_partial_result_that_is_scored(use, project, opened, limit, word):
     given = task(seeds=None, budget=limit)
@@ -296,7 +315,7 @@ def test_a_limit_ends_it_with_a_partial_result_that_is_scored(use, project, open
     scores = output_of(opened, latest(opened, "tiny", "scores"), Scores)
     assert {verdict.verdict for verdict in scores.verdicts} == {Verdict.REPRODUCED}
     if word == "tokens":
-        assert Account(opened.ledger, "tiny", Budget()).spent().tokens <= 60_000
+        assert Account(opened.ledger, "tiny", Budget()).spent().tokens <= 40_000
 
 
 def test_a_session_is_recorded_and_replayed_without_any_model(use, project, opened, tmp_path):
@@ -315,6 +334,7 @@ def test_a_session_is_recorded_and_replayed_without_any_model(use, project, open
     again.ledger.close()
 
 
+@pytest.mark.slow
 def test_a_replay_that_would_need_a_new_question_names_it(use, project, opened, tmp_path, capsys):
     file = tmp_path / "session.jsonl"
     use(by_role(PLAN))
@@ -337,6 +357,7 @@ def test_a_replay_that_would_need_a_new_question_names_it(use, project, opened, 
     assert "'implementation/0 reader 0' is not the recorded one" in out and "loud source" in out
 
 
+@pytest.mark.slow
 def test_given_code_is_a_masked_starting_point_when_an_agent_is_asked_for(use, project, opened):
     code = project / "papers" / "tiny" / "code"
     code.mkdir()

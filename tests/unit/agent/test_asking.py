@@ -85,6 +85,8 @@ def test_a_fence_or_words_around_the_object_do_no_harm(make_desk, text):
         ({"word": "yes", "number": -1}, "a negative number"),
         ("[" * 100_000 + "{" + "[" * 100_000 + "}", "no valid JSON"),
         ("{" * 500_000 + "}", "500001 characters"),
+        ('{"word": "\\ud800", "number": 3}', "no valid JSON"),
+        ('{"word": "yes", "number": 1e999}', "number"),
     ],
 )
 def test_a_bad_answer_is_repaired_once_and_then_fails_in_a_typed_way(make_desk, bad, fault):
@@ -242,3 +244,9 @@ def test_data_cannot_close_its_block(make_desk):
 
 def test_secrets_do_not_leave_in_a_prompt():
     assert "sk-" not in str(Block("log", "key sk-abcdefghij0123456789xyz", "output"))
+
+
+def test_an_answer_that_cannot_be_stored_as_it_is_is_recorded_all_the_same(make_desk):
+    desk = make_desk(ScriptedModel([answer('{"word": "\ud800", "number": 3}')]))
+    assert ask_it(desk).word == "?"
+    assert len(calls(desk)) == 1

@@ -52,3 +52,8 @@ def test_any_output_is_bounded_and_cannot_steer_a_terminal(output):
     shown = distilled(output)
     assert len(shown) <= MOST
     assert not any(ord(c) < 32 and c not in "\n\t" for c in shown)
+
+
+def test_the_end_of_a_long_output_is_what_is_kept():
+    shown = distilled("".join(f"line {n} {'x' * 400}\n" for n in range(1000)))
+    assert len(shown) <= MOST and "line 999" in shown and "line 900" not in shown
