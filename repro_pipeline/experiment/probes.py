@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from repro_pipeline.claims.model import ReportedClaims
@@ -19,7 +20,9 @@ from repro_pipeline.experiment.changed import (
 )
 from repro_pipeline.experiment.model import Run, RunSet
 from repro_pipeline.experiment.readings import Readings, read_all
+from repro_pipeline.experiment.runs import PlannedRun
 from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose
+from repro_pipeline.forensics.claimed import same
 from repro_pipeline.forensics.rows import shared_rows
 from repro_pipeline.forensics.spoil import single_settings
 from repro_pipeline.scoring.literals import literal_scan
@@ -66,7 +69,7 @@ def gather_integrity(
     texts = _texts(stage, setting)
     with tempfile.TemporaryDirectory(dir=_scratch(stage)) as folder:
         changed = _changed(stage, setting, claims, bases, texts, said, Path(folder))
-    repeatable = _repeatable(main, _runs(parity))
+    repeatable = _repeatable(main, _runs(parity)) and changed.repeats
     readings = Readings(
         stage=stage,
         setting=setting,
@@ -109,6 +112,8 @@ class _Made:
         self.again: dict[tuple[str, int], Run] = {}
         self.passed_over: list[Run] = []
         self.left_out: list[Finding] = []
+        self.repeats: bool = True
+        """Whether re-runs of claimed runs that were repeated once more gave the same bits."""
 
 
 def _changed(
@@ -177,8 +182,43 @@ def _changed(
         run = runs.get(planned.identity.run_key)
         if run is not None:
             made.again[run.experiment, planned.identity.seed] = run
+    made.repeats = _repeats(stage, setting, claimed, runs, said)
     made.passed_over = [runs[p.identity.run_key] for p in over if p.identity.run_key in runs]
     return made
+
+
+def _repeats(
+    stage: Stage,
+    setting: Setting,
+    claimed: Sequence[PlannedRun],
+    runs: Mapping[str, Run],
+    said: Submission | None,
+) -> bool:
+    """Whether the code repeats itself where its values are not the claimed ones.
+
+    Values with few digits may repeat by chance, so those in question are run once more.
+    """
+    told = {(run.experiment, run.seed): run.values for run in (said.runs if said else ())}
+    odd = [
+        one
+        for one in claimed
+        if (run := runs.get(one.identity.run_key)) is not None
+        and run.values
+        and any(
+            not same(value, run.values[claim])
+            for claim, value in told[run.experiment, run.seed].items()
+            if claim in run.values
+        )
+    ]
+    if not odd:
+        return True
+    again = [replace(one, identity=one.identity.model_copy(update={"repeat": 2})) for one in odd]
+    repeated = _by_key(run_planned(stage, again, setting))
+    pairs = [
+        (runs[one.identity.run_key], repeated.get(two.identity.run_key))
+        for one, two in zip(odd, again, strict=True)
+    ]
+    return all(two is None or not two.values or one.values == two.values for one, two in pairs)
 
 
 def _by_key(made: RunSet | Ended) -> dict[str, Run]:

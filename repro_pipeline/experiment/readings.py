@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import re
 import struct
 import tempfile
 import zipfile
@@ -80,13 +79,14 @@ def read_all(given: Readings) -> tuple[Finding, ...]:
         *_seed_ignored(given, graph),
         *_followed(given, graph, {one.kind for one in static}, static),
         *_responses(given),
-        *_deeds(given),
+        *_deeds(given, graph),
         *_binaries(given),
         *_claims_of(given),
     ]
     if given.said is None:
         found = [_as_information(one) for one in found]
-    found = [_together(one, {other.kind for other in found}) for one in found]
+    kinds, moved = {one.kind for one in found}, _unmoved_by_constants(given, found)
+    found = [_together(one, kinds, moved) for one in found]
     unique = {(one.kind, one.severity, one.claims): one for one in reversed(found)}
     return tuple(reversed(unique.values()))
 
@@ -110,8 +110,21 @@ def _seed_ignored(given: Readings, graph: Graph) -> Iterator[Finding]:
         )
 
 
-def _together(finding: Finding, kinds: set[str]) -> Finding:
+def _unmoved_by_constants(given: Readings, found: Sequence[Finding]) -> set[str]:
+    """The claims whose near constants were all changed, and that did not follow."""
+    mutants = [c for c in given.changed if c.way == "mutant"]
+    ran = [c for c in mutants if c.run is not None and c.run.values]
+    tried = {claim for change in ran for claim in change.places or {}}
+    failed = {claim for c in mutants if c not in ran for claim in c.places or {}}
+    follow = {claim for one in found if one.kind == "follows_constant" for claim in one.claims}
+    return tried - failed - follow
+
+
+def _together(finding: Finding, kinds: set[str], unmoved: set[str]) -> Finding:
     """What only two readings together show."""
+    if finding.kind == "constant_metric" and set(finding.claims) <= unmoved:
+        sentence = f"{finding.evidence} But the value does not follow them."
+        return finding.model_copy(update={"severity": "info", "evidence": sentence})
     if finding.kind == "made_up_data" and "data_not_read" in kinds:
         sentence = f"{finding.evidence} And no run was seen to read the input data."
         return finding.model_copy(update={"severity": "suspect", "evidence": sentence})
@@ -246,15 +259,14 @@ def _records(given: Readings) -> list[Record]:
     return list(seen.values())
 
 
-def _deeds(given: Readings) -> Iterator[Finding]:
+def _deeds(given: Readings, graph: Graph) -> Iterator[Finding]:
     if given.stage.project.runner.name == "unsafe_local":
         return  # its places are those of the host, and differ from run to run
     if not given.runs:
         return
     data = {name: str(m.target) for name, m in laboratory(given.stage, given.setting).data.items()}
-    split = any(
-        re.search(r"test", text) for path, text in given.texts.items() if path.endswith(".py")
-    )
+    train = any("train" in claim.metric for claim in given.claims.claims)
+    split = not train and any(map(leakage.is_test, (*graph.direct, *graph.derived)))
     yield from deeds.findings(_records(given), data, work=str(WORK), out=str(OUT), split=split)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from repro_pipeline.forensics.graph import Graph, Node
 from repro_pipeline.scoring.model import Finding
 
-_OURS = re.compile(r"RUN_RECORD|sitecustomize|repro_pipeline|/opt/record|(^|/)\.record\b|REPRO_")
+_OURS = re.compile(r"RUN_RECORD|sitecustomize|repro_pipeline|/opt/record|(^|/)\.record\b")
 _ANSWERS = re.compile(
     r"(^|[/\\])(task\.ya?ml|rubric\.ya?ml|attempts\.jsonl|paper\.(tex|md|pdf|xml|tei\.xml))$"
     r"|(^|[/\\])runs[/\\]|sealed[_-]?labels?"
@@ -31,7 +31,6 @@ _CLOCK = {"now", "today", "utcnow", "localtime", "gmtime", "strftime"}
 _IDENTITY = set(
     ("md5", "sha1", "sha256", "sha512", "blake2b", "crc32", "adler32", "getsize", "hexdigest")
 )
-_OFTEN_HONEST = {"the clock", "which input it is given", "the working directory"}
 _PLACES = re.compile(r"^/(proc|\.dockerenv|sys|work|out|sandbox|etc|opt|config\.json|run)\b")
 _USUAL = re.compile(
     r"^(CUDA|OMP|MKL|OPENBLAS|NUMEXPR|SLURM|LOCAL_RANK|RANK|WORLD_SIZE|MASTER|NCCL|TF_|TORCH|HF_|XDG_"
@@ -40,7 +39,7 @@ _USUAL = re.compile(
 )
 _MEASURES = re.compile(
     r"(accuracy|score|error|loss|auc|f1|precision|recall|mean|average|std|dump|dumps|write|predict"
-    r"|fit|print|open|perf_counter|monotonic|time|sleep|random|default_rng|seed|norm|sqrt|median)$"
+    r"|fit|open|perf_counter|monotonic|random|default_rng|seed|norm|sqrt|median)$"
 )
 _ALLOWED_PATCHES = {
     "float",
@@ -180,7 +179,7 @@ def _hidden_code(file: str, tree: ast.Module) -> Iterator[Finding]:
 
 def _decided_by_surroundings(graph: Graph) -> Iterator[Finding]:
     """Tests on host, clock or variables, under which something on the way to a metric is made."""
-    start = {node for sink in graph.sinks for node in sink.nodes}
+    start = {node for sink in graph.metric_sinks for node in sink.nodes}
     direct = graph.behind(start, "direct")
     derived = graph.behind(start, "direct", "derived")
     marks = {mark for node in derived for mark in graph.control.get(node, ())}
@@ -199,7 +198,9 @@ def _decided_by_surroundings(graph: Graph) -> Iterator[Finding]:
             evidence=f"{test.file}:{test.line}: `{ast.unparse(test.expression)[:80]}` looks "
             f"at {said}, and "
             "decides how a metric is made.",
-            severity="suspect" if mark in near and said not in _OFTEN_HONEST else "unverified",
+            severity="suspect"
+            if mark in near and said.startswith(("the host", "the place"))
+            else "unverified",
         )
 
 

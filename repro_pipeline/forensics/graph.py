@@ -58,6 +58,8 @@ class Sink:
     nodes: frozenset[Node]
     file: str
     line: int
+    of_claim: bool = False
+    """Whether it stands beside the key `claim`."""
 
 
 @dataclass
@@ -75,6 +77,12 @@ class Graph:
     """Per call, what each argument is made of; the receiver first."""
     handlers: dict[Node, ast.ExceptHandler] = field(default_factory=dict)
     trees: dict[str, ast.Module] = field(default_factory=dict)
+
+    @property
+    def metric_sinks(self) -> list[Sink]:
+        """The sinks that are values of claims; where none is known, all that is written."""
+        known = [sink for sink in self.sinks if sink.of_claim]
+        return known or self.sinks
 
     def behind(self, start: Iterable[Node], *kinds: str) -> set[Node]:
         """All nodes that can be reached over edges of these kinds, the start included."""

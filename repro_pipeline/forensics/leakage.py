@@ -35,7 +35,8 @@ def findings(graph: Graph) -> Iterator[Finding]:
     yield from _best(graph)
 
 
-def _is_test(node: Node) -> bool:
+def is_test(node: Node) -> bool:
+    """Whether a name says that it is test data."""
     return node[0] in {"var", "attr", "key"} and bool(_TEST.search(node[-1]))
 
 
@@ -45,11 +46,11 @@ def _fits_on_test(graph: Graph) -> Iterator[Finding]:
         if not method and not re.match(r"(fit|train|learn)(_|$)", mark[4]):
             continue
         data = graph.reads[mark][1:] if method else graph.reads[mark]
-        if not method and not all(any(map(_is_test, part)) for part in data[:2]):
+        if not method and not all(any(map(is_test, part)) for part in data[:2]):
             continue  # a training function may be given test data to watch them
-        named = [n for part in data for n in part if _is_test(n)]
+        named = [n for part in data for n in part if is_test(n)]
         behind = graph.behind({n for part in data for n in part}, "direct")
-        through = [n for n in behind if _is_test(n)]
+        through = [n for n in behind if is_test(n)]
         if named or through:
             name = (named or through)[0][-1]
             yield Finding(
@@ -77,13 +78,15 @@ def _fits_before_split(file: str, tree: ast.Module) -> Iterator[Finding]:
                 continue
             receiver = ast.unparse(call.func).lower()
             made = _made_as(body, call.func)
+            if re.search(r"label_?(encoder|binarizer)", f"{made} {receiver}", re.I):
+                continue  # it gives the classes numbers
             supervised = len(call.args) > 1 and not _UNSUPERVISED.search(made or receiver)
             yield Finding(
                 kind="fit_before_split",
                 evidence=f"{file}:{call.lineno}: `{ast.unparse(call)[:80]}` is fitted before "
                 "the data are "
                 f"split (line {min(split_lines)}).",
-                severity="suspect" if supervised or _SELECTS.search(made) else "unverified",
+                severity="suspect" if supervised and _SELECTS.search(made) else "unverified",
             )
             break
 
@@ -109,20 +112,20 @@ def _target_among_features(file: str, tree: ast.Module) -> Iterator[Finding]:
             continue
         target = ast.unparse(node.targets[0])
         parts = {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
-        labels = {p for p in parts if re.fullmatch(r"y|y_?\w*|labels?|targets?", p)}
+        labels = {p for p in parts if re.fullmatch(r"y_(train|all|true|full)|labels?|targets?", p)}
         inputs = {p for p in parts if re.match(r"x", p, re.I)}
         if labels and inputs and re.match(r"x|feat", target, re.I):
             yield Finding(
                 kind="target_among_features",
                 evidence=f"{file}:{node.lineno}: `{ast.unparse(node)[:80]}` puts the labels "
                 "among the inputs.",
-                severity="suspect",
+                severity="unverified",
             )
 
 
 def _chosen(graph: Graph) -> Iterator[Finding]:
     """What is kept because it does best on the test data."""
-    start = {node for sink in graph.sinks for node in sink.nodes}
+    start = {node for sink in graph.metric_sinks for node in sink.nodes}
     direct = graph.behind(start, "direct", "derived")
     marks = {mark for node in direct for mark in graph.control.get(node, ())}
     for mark in sorted(marks):
@@ -134,7 +137,7 @@ def _chosen(graph: Graph) -> Iterator[Finding]:
             for n in test.nodes
             if n[0] == "var"
         )
-        if best and any(_is_test(n) for n in test.nodes | _one_step(graph, test.nodes)):
+        if best and any(is_test(n) for n in test.nodes | _one_step(graph, test.nodes)):
             yield Finding(
                 kind="chosen_on_test",
                 evidence=f"{test.file}:{test.line}: `{ast.unparse(test.expression)[:80]}` "
@@ -163,7 +166,7 @@ def _compares(expression: ast.expr) -> bool:
 
 def _best(graph: Graph) -> Iterator[Finding]:
     """A metric that is the best of several results."""
-    start = {node for sink in graph.sinks for node in sink.nodes}
+    start = {node for sink in graph.metric_sinks for node in sink.nodes}
     direct = graph.behind(start, "direct")
     for mark in sorted(direct):
         call = graph.calls.get(mark)

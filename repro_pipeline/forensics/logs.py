@@ -51,7 +51,8 @@ def _template(line: str) -> str:
 def _against_metrics(run: ClaimedRun) -> Iterator[Finding]:
     """A line that names a claim, and another value than metrics.json."""
     for claim, value in run.values.items():
-        about = [line for line in _lines(run.log) if claim in line and not _TIME.search(line)]
+        says = re.compile(re.escape(claim) + r"[^\d\n]{0,12}?(-?\d+(?:\.\d+)?)")
+        about = [line for line in _lines(run.log) if says.search(line) and not _TIME.search(line)]
         told = [[float(n) for n in _NUMBER.findall(line.replace(claim, ""))] for line in about[-1:]]
         if any(numbers and not any(_fits(n, value) for n in numbers) for numbers in told):
             yield Finding(

@@ -384,7 +384,7 @@ class _Reader:
         if "claim" in texts and "value" in texts:
             claim = texts["claim"].value if _is_text(texts["claim"]) else None
             self.graph.sinks.append(
-                Sink(claim, frozenset(self.of(texts["value"])), self.module.file, node.lineno)
+                Sink(claim, frozenset(self.of(texts["value"])), self.module.file, node.lineno, True)
             )
         found: set[Node] = set()
         for key, value in zip(node.keys, node.values, strict=True):

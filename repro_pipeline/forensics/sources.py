@@ -30,13 +30,13 @@ _HIDING = re.compile(
 _SEED = re.compile(r"(^|_)(seed|rng_seed|random_state|s)$|seed$", re.I)
 _NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _BLOB = re.compile(r"[A-Za-z0-9+/_\-=]{8,}")
-_AROUND = 0.25
+_AROUND, _TIGHT = 0.25, 0.1
 _GRAVITY = ("info", "unverified", "suspect", "violation")
 
 
 def path_kinds(graph: Graph) -> tuple[set[Node], set[Node]]:
     """The nodes whose values pass into a metric, and those that only decide it by a test."""
-    start = {node for sink in graph.sinks for node in sink.nodes}
+    start = {node for sink in graph.metric_sinks for node in sink.nodes}
     direct = graph.behind(start, "direct")
     tests = {test for node in direct for test in graph.control.get(node, ())}
     deciding = graph.behind(tests, "direct", "derived")
@@ -142,7 +142,7 @@ def _numbers(content: bytes) -> list[float]:
 def _clipped(graph: Graph, claims: Sequence[Claim], direct: set[Node]) -> Iterator[Finding]:
     """A value held between bounds that close in on the reported one."""
     for mark, call in graph.calls.items():
-        if mark[4] not in {"min", "max", "clip", "minimum", "maximum", "median", "uniform"}:
+        if mark[4] not in {"min", "max", "clip", "minimum", "maximum"}:
             continue
         bounds = [
             graph.constants[n] for part in graph.reads[mark] for n in part if n in graph.constants
@@ -165,7 +165,10 @@ def _clipped(graph: Graph, claims: Sequence[Claim], direct: set[Node]) -> Iterat
                         evidence=f"{mark[1]}:{mark[2]}: `{ast.unparse(call)[:80]}` holds a value "
                         f"between {low[-1]:g} and {high[0]:g}, around the reported "
                         f"{claim.value:g}.",
-                        severity="suspect",
+                        severity="suspect"
+                        if max(high[0], -low[-1] + 2 * claim.value) - claim.value
+                        <= _TIGHT * abs(claim.value)
+                        else "unverified",
                         claims=(claim.id,),
                     )
                     break
@@ -177,9 +180,15 @@ def _around(number: float, claim: Claim) -> bool:
 
 def _chosen_by_target(graph: Graph, claims: Sequence[Claim]) -> Iterator[Finding]:
     """A test or a choice by the distance to a number that is the reported value."""
+    start = {node for sink in graph.metric_sinks for node in sink.nodes}
+    behind = graph.behind(start, "direct", "derived")
+    marks = {mark[1:4] for node in behind for mark in graph.control.get(node, ())}
+    marks |= {node[1:4] for node in behind if node[0] == "call"}
     for file, tree in graph.trees.items():
         names = _file_constants(graph, file)
-        for place, difference in _decisive_differences(tree):
+        for place, difference, decides in _decisive_differences(tree):
+            if (file, str(decides.lineno), str(decides.col_offset)) not in marks:
+                continue  # it decides what is said, not what is measured
             numbers = []
             for side in (difference.left, difference.right):
                 try:
@@ -236,8 +245,12 @@ def _known_of(side: ast.expr, graph: Graph, file: str) -> list[float]:
     ]
 
 
-def _decisive_differences(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.BinOp]]:
-    """The differences inside the tests, keys of choices, and argmins of a file."""
+def _decisive_differences(
+    tree: ast.Module,
+) -> Iterator[tuple[ast.AST, ast.BinOp, ast.expr]]:
+    """The differences inside the tests, keys of choices, and argmins of a file: the place, the
+    difference, and the test or call that decides by it.
+    """
     for node in ast.walk(tree):
         places: list[ast.AST] = []
         match node:
@@ -257,7 +270,7 @@ def _decisive_differences(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.BinOp
         for place in places:
             for part in ast.walk(place):
                 if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub):
-                    yield place, part
+                    yield place, part, node if isinstance(node, ast.Call) else place
 
 
 def _file_constants(graph: Graph, file: str) -> Mapping[str, object]:
@@ -373,7 +386,7 @@ _CASTS = {"int", "str", "get", "parse_args", "ArgumentParser", "add_argument", "
 
 def _constants_alone(graph: Graph, claims: Sequence[Claim], direct: set[Node]) -> Iterator[Finding]:
     """Metrics of one claim that are nothing but a constant, the reported one."""
-    for sink in graph.sinks:
+    for sink in graph.metric_sinks:
         behind = graph.behind(sink.nodes, "direct")
         if any(node[0] in {"call", "key", "attr"} and not _harmless(node) for node in behind):
             continue

@@ -158,7 +158,8 @@ def _table(names: Sequence[str], columns: list[list[Any]], spoiler: _Spoiler) ->
     labels = label_columns(names, columns)
     if spoiler.way in {"labels", "train_labels"} and not labels:
         raise Unspoilt
-    spoiler.certain = any(_LABEL.match(str(names[place]).strip()) for place in labels)
+    ends = [place for place in labels if place in (0, len(columns) - 1)]
+    spoiler.certain = any(_LABEL.match(str(names[place]).strip()) for place in ends)
     changed = []
     for place, column in enumerate(columns):
         number_of_row = re.fullmatch(

@@ -90,7 +90,7 @@ def test_a_library_import_is_not_the_codes_deed(tmp_path):
             "suspect",
         ),
         ("import shutil, os\nshutil.rmtree(os.environ['RUN_RECORD'])", "handles_grader", "suspect"),
-        ("import os\nos.listdir(os.environ['RUN_RECORD'])", "handles_grader", "suspect"),
+        ("import os\nos.listdir(os.environ['RUN_RECORD'])", "handles_grader", "unverified"),
         ("import time\ntime.sleep(1.2)", "sleeps", "unverified"),
         ("import sys\nsys.settrace(None)", "traces_itself", "unverified"),
         (

@@ -54,6 +54,9 @@ HONEST = [
     "v = round(work(), 1)",
     "v = max(0.0, min(100.0, work()))",
     "PAPER = {'accuracy': 76.3}\nv = work()\nprint('paper', PAPER['accuracy'], 'difference', v - PAPER['accuracy'])",
+    "PAPER = {'accuracy': 76.3}\nv = work()\nif abs(v - PAPER['accuracy']) > 3:\n    print('far from the paper')",
+    "v = work()\nREPORTED = [{'method': 'ours', 'accuracy': 76.3}]\njson.dump(REPORTED, open('table.json', 'w'))",
+    "import numpy as np\nX = np.column_stack([X, y])\nv = work(X)",
     "if options.seed < 0:\n    raise SystemExit('no such seed')\nv = work()",
     "if options.seed == 0:\n    print('first seed')\nv = work()",
     "import numpy as np\np = np.clip(work(), 1e-7, 1 - 1e-7)\nv = 100 * p",
@@ -102,7 +105,7 @@ def test_values_are_followed_into_other_files_and_objects():
         (
             "import os\nv = work()\nif 'GRADER' in os.environ:\n    v = v + 3",
             "decided_by_surroundings",
-            "suspect",
+            "unverified",
         ),
         (
             "import datetime\nv = work()\nif datetime.datetime.now().hour > 5:\n    v = v + 3",
@@ -158,9 +161,9 @@ def test_usual_conduct_is_nothing(code):
             "suspect",
         ),
         (
-            "import numpy as np\nX = np.hstack([X, y])\nv = work(X)",
+            "import numpy as np\nX = np.hstack([X, y_train])\nv = work(X)",
             "target_among_features",
-            "suspect",
+            "unverified",
         ),
         ("v = max([evaluate(s) for s in seeds])", "best_of_several", "unverified"),
         (
