@@ -1,6 +1,6 @@
 """The ledger against MLflow's SQLite store and a plain table, with the same records and durability.
 
-    python benchmarks/ledger.py                          # a minute or two
+    python benchmarks/ledger.py                          # some minutes
     python benchmarks/ledger.py --full                   # 100,000 records, a million events: hours
     python benchmarks/ledger.py --mlflow VENV/bin/python # with MLflow, from an environment of its own
 
