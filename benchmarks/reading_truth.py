@@ -189,10 +189,20 @@ def bib_titles(folder: Path) -> list[str]:
         for key in keys.split(",")
     }
     entries = re.findall(r"@\w+\s*\{\s*([^,\s]+)\s*,(.*?)\n\s*\}", text, re.S)
-    titles = {
-        key: re.search(r"\btitle\s*=\s*[{\"]+(.*?)[}\"]+\s*,?\s*\n", body, re.S)
+    titles = [
+        _braced(body[found.end() :])
         for key, body in entries
-        if key in cited
-    }
-    plain = (re.sub(r"[{}\\$]|\s+", " ", found[1]) for found in titles.values() if found)
+        if key in cited and (found := re.search(r"\btitle\s*=\s*(?=[{\"])", body))
+    ]
+    plain = (re.sub(r"\\[a-zA-Z]+|[{}\\$\"]", "", title) for title in titles)
     return [" ".join(title.split()) for title in plain]
+
+
+def _braced(text: str) -> str:
+    """The value at the start of a text, in braces or quotes."""
+    depth = 0
+    for at, character in enumerate(text):
+        depth += (character == "{") - (character == "}")
+        if at and depth == 0 and character in '}"':
+            return text[: at + 1]
+    return text
