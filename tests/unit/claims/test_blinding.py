@@ -188,7 +188,7 @@ def test_a_value_of_two_digits_is_hidden_in_results_and_not_elsewhere():
         "The error is 3.9. Version 3.9 of Python was used. Points lie at a distance of 3.9 apart."
     )
     blinded = blind_paper(paper(text, tables=(body,)), claims).text
-    assert "The error is [masked]." in blinded
+    assert "The error is [masked]." in blinded and "| Ours | [masked: err] |" in blinded
     assert "Version 3.9 of Python" in blinded and "distance of 3.9" in blinded
 
 
@@ -341,6 +341,11 @@ def test_what_may_be_chance_is_no_leak(text):
     secrets = secrets_for(paper(*SETTINGS), CLAIMS)
     found = [one for one in leaks(f"see {text} here", secrets) if one.certain]
     assert not found or text.startswith("at 93.2")
+
+
+def test_a_share_of_cases_is_a_leak_although_it_counts_something():
+    (found,) = leaks("It is right on 93.2% of the test images.", secrets_for(paper(), CLAIMS))
+    assert found.certain
 
 
 def test_a_value_that_is_a_setting_too_is_a_warning():
