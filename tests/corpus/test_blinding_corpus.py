@@ -29,7 +29,16 @@ def test_no_telling_value_of_a_drawn_claim_survives_and_hyperparameters_stay(cor
                 "weighted at 0.05 relative to the MSE loss",
                 "100,000 samples each",
             ],
-            ["38.7", "17.6", "1.060", "0.873", "0.650", "65.99", "45%", "consistently outperformed"],
+            [
+                "38.7",
+                "17.6",
+                "1.060",
+                "0.873",
+                "0.650",
+                "65.99",
+                "45%",
+                "consistently outperformed",
+            ],
         ),
         (
             "weight_initialization_grokking",
