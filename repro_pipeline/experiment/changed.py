@@ -22,13 +22,8 @@ from repro_pipeline.experiment.runs import PlannedRun
 from repro_pipeline.experiment.spec import Experiment, Purpose
 from repro_pipeline.forensics.mutate import FACTORS, mutate
 from repro_pipeline.forensics.record import parse
-from repro_pipeline.forensics.spoil import (
-    Unspoilt,
-    Way,
-    harmless_settings,
-    other_settings,
-    spoil_file,
-)
+from repro_pipeline.forensics.settings import harmless_settings, other_settings
+from repro_pipeline.forensics.spoil import Unspoilt, Way, spoil_file
 from repro_pipeline.frozen import digest
 from repro_pipeline.sandbox.policy import Mount
 from repro_pipeline.stages import Stage

@@ -24,7 +24,7 @@ from repro_pipeline.experiment.runs import PlannedRun
 from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose
 from repro_pipeline.forensics.claimed import same
 from repro_pipeline.forensics.rows import shared_rows
-from repro_pipeline.forensics.spoil import single_settings
+from repro_pipeline.forensics.settings import single_settings
 from repro_pipeline.scoring.literals import literal_scan
 from repro_pipeline.scoring.model import Finding, IntegrityEvidence, Probe
 from repro_pipeline.scoring.probes import response_probe

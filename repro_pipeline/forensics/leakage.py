@@ -17,6 +17,7 @@ from repro_pipeline.scoring.model import Finding
 _TEST = re.compile(
     r"(^|_)(test|te|tst|heldout|holdout)(_|$|\d)|(?<=[a-z])_?(Test|TEST)$|^(x|y)te$", re.I
 )
+_TRAIN = re.compile(r"(^|_)(train|training|tr|fit)(_|$|\d)|^(x|y)tr(ain)?$", re.I)
 _FITS = {"fit", "partial_fit", "fit_transform", "fit_resample", "fit_predict"}
 _UNSUPERVISED = re.compile(
     r"scaler|normaliz|imputer|pca|svd|vectorizer|encoder|discretizer|transformer|whiten", re.I
@@ -28,6 +29,7 @@ _SCORES = re.compile(r"(score|accuracy|error|loss|evaluate|auc|f1|rmse|mse|mae|m
 def findings(graph: Graph) -> Iterator[Finding]:
     """Leaks that the code shows."""
     yield from _fits_on_test(graph)
+    yield from _test_in_training(graph)
     for file, tree in graph.trees.items():
         yield from _fits_before_split(file, tree)
         yield from _target_among_features(file, tree)
@@ -59,6 +61,35 @@ def _fits_on_test(graph: Graph) -> Iterator[Finding]:
                 f"({name}).",
                 severity="suspect" if named else "unverified",
             )
+
+
+def _test_in_training(graph: Graph) -> Iterator[Finding]:
+    """Training data that are made of test data too, or both put together."""
+    for node in sorted(graph.direct):
+        if node[0] == "var" and _TRAIN.search(node[-1]) and not is_test(node):
+            within = graph.behind(graph.direct[node], "direct")
+            tests = sorted(n[-1] for n in within if is_test(n))
+            if tests:
+                yield Finding(
+                    kind="test_in_training",
+                    evidence=f"{node[1]}: `{node[-1]}` is made of `{tests[0]}` too.",
+                    severity="unverified",
+                )
+                return
+    for mark, call in graph.calls.items():
+        if mark[4] not in {"vstack", "concatenate", "concat", "append", "hstack", "cat", "chain"}:
+            continue
+        names = {
+            n[-1] for part in graph.reads[mark] for n in part if n[0] in {"var", "attr", "key"}
+        }
+        if any(map(_TRAIN.search, names)) and any(map(_TEST.search, names)):
+            yield Finding(
+                kind="test_in_training",
+                evidence=f"{mark[1]}:{mark[2]}: `{ast.unparse(call)[:80]}` puts training and test data "
+                "together.",
+                severity="unverified",
+            )
+            return
 
 
 def _fits_before_split(file: str, tree: ast.Module) -> Iterator[Finding]:

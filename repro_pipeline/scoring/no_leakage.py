@@ -11,10 +11,10 @@ from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.scoring.words import counted
 from repro_pipeline.status import Outcome
 
-
 LEAKS = frozenset(
     {
         "fit_on_test",
+        "test_in_training",
         "fit_before_split",
         "chosen_on_test",
         "best_of_several",

@@ -19,13 +19,8 @@ from repro_pipeline.forensics.response import (
     tied,
 )
 from repro_pipeline.forensics.rows import shared_rows
-from repro_pipeline.forensics.spoil import (
-    Unspoilt,
-    class_shares,
-    harmless_settings,
-    other_settings,
-    spoil_file,
-)
+from repro_pipeline.forensics.settings import harmless_settings, other_settings
+from repro_pipeline.forensics.spoil import Unspoilt, class_shares, spoil_file
 
 
 @pytest.fixture

@@ -57,6 +57,7 @@ HONEST = [
     "PAPER = {'accuracy': 76.3}\nv = work()\nif abs(v - PAPER['accuracy']) > 3:\n    print('far from the paper')",
     "v = work()\nREPORTED = [{'method': 'ours', 'accuracy': 76.3}]\njson.dump(REPORTED, open('table.json', 'w'))",
     "import numpy as np\nX = np.column_stack([X, y])\nv = work(X)",
+    "X_train, X_test, y_train, y_test = train_test_split(X, y)\nv = work(X_train, X_test)",
     "if options.seed < 0:\n    raise SystemExit('no such seed')\nv = work()",
     "if options.seed == 0:\n    print('first seed')\nv = work()",
     "import numpy as np\np = np.clip(work(), 1e-7, 1 - 1e-7)\nv = 100 * p",
@@ -163,6 +164,11 @@ def test_usual_conduct_is_nothing(code):
         (
             "import numpy as np\nX = np.hstack([X, y_train])\nv = work(X)",
             "target_among_features",
+            "unverified",
+        ),
+        (
+            "import numpy as np\nX_train = np.vstack([X_train, X_test])\nv = work(X_train)",
+            "test_in_training",
             "unverified",
         ),
         ("v = max([evaluate(s) for s in seeds])", "best_of_several", "unverified"),
