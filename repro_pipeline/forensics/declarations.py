@@ -12,6 +12,13 @@ from typing import Any
 from repro_pipeline.forensics.constants import NotConstant, evaluate
 
 
+CHANGING = {
+    *("append", "extend", "update", "insert", "setdefault", "add", "pop", "remove", "clear"),
+    *("appendleft", "discard", "popitem", "sort", "reverse"),
+}
+"""Methods that change the object itself."""
+
+
 @dataclass
 class Module:
     """One file, and what it declares."""
@@ -31,7 +38,9 @@ class Module:
 
 
 def single_constants(body: Iterable[ast.stmt], known: Mapping[str, Any]) -> dict[str, Any]:
-    """The names that a body assigns once, to an expression of constants."""
+    """The names that a body assigns once, to an expression of constants, and never fills or changes."""
+    body = list(body)
+    changed = {name for statement in body for name in _changed_in_place(statement)}
     assigned: dict[str, list[ast.expr | None]] = defaultdict(list)
     for statement in body:
         for node in own_nodes(statement):
@@ -39,12 +48,23 @@ def single_constants(body: Iterable[ast.stmt], known: Mapping[str, Any]) -> dict
                 assigned[name].append(value)
     found: dict[str, Any] = {}
     for name, values in assigned.items():
-        if len(values) == 1 and values[0] is not None:
+        if len(values) == 1 and values[0] is not None and name not in changed:
             try:
                 found[name] = evaluate(values[0], {**known, **found})
             except NotConstant:
                 continue
     return found
+
+
+def _changed_in_place(statement: ast.stmt) -> Iterable[str]:
+    """The names of objects that are filled or changed, in functions inside too."""
+    for node in ast.walk(statement):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
+                if method in CHANGING:
+                    yield name
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
+                yield name
 
 
 def own_nodes(statement: ast.stmt) -> Iterable[ast.AST]:

@@ -171,6 +171,11 @@ def test_usual_conduct_is_nothing(code):
             "test_in_training",
             "unverified",
         ),
+        (
+            "results = []\nfor s in range(8):\n    results.append((evaluate(s), 1))\nv = max(r[0] for r in results)",
+            "best_of_several",
+            "unverified",
+        ),
         ("v = max([evaluate(s) for s in seeds])", "best_of_several", "unverified"),
         (
             "best = 0\nfor c in grid:\n    a = Model(c).score(X_test, y_test)\n    if a > best:\n        best = a\nv = best",
