@@ -11,7 +11,6 @@ from typing import Any
 
 from repro_pipeline.forensics.constants import NotConstant, evaluate
 
-
 CHANGING = {
     *("append", "extend", "update", "insert", "setdefault", "add", "pop", "remove", "clear"),
     *("appendleft", "discard", "popitem", "sort", "reverse"),
