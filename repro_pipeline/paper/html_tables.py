@@ -13,6 +13,9 @@ from repro_pipeline.paper.tables import RawCell
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
+WIDEST = 1000
+"""Columns that a cell can span, as in HTML."""
+
 _PICTURES = {"graphic", "inline-graphic", "img"}
 
 
@@ -94,7 +97,7 @@ def _cell(
     return RawCell(
         text=own.text,
         rows=_span(cell, "rowspan"),
-        columns=_span(cell, "colspan"),
+        columns=min(_span(cell, "colspan"), WIDEST),
         bold=found.bold or own.bold,
         underline=found.underline or own.underline,
         provenance=place,

@@ -35,7 +35,7 @@ def parse_numbers(
     `decimal_comma` reads `93,2` as 93.2 and `1.234` as 1234 (see `column_uses_decimal_comma`).
     `bracketed_spread` says that the paper states that brackets hold the uncertainty.
     """
-    clean = _clean(text)
+    clean = _clean(text) if any(map(str.isdigit, text)) else ""
     if not clean or len(clean) > LONGEST or _DATE.fullmatch(clean):
         return ()
     found: list[Quantity] = []

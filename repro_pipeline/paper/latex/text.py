@@ -219,7 +219,8 @@ class _Pieces:
         bare = len(content) == 1 and content[0].kind == "command"
         if bare and end < len(tokens) and tokens[end].kind == "{" and tokens[end - 1] is content[0]:
             group, after = argument(tokens, end)
-            return [*content, tokens[end], *group, tokens[after - 1]], after
+            if after <= len(tokens):  # else the group has no end
+                return [*content, tokens[end], *group, tokens[after - 1]], after
         return content, end
 
 

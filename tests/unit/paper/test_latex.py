@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from repro_pipeline.errors import PaperError
@@ -562,6 +562,7 @@ def test_any_grid_comes_back(tmp_path, grid, data):
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=st.text(alphabet="\\{}[]&%$#^_~ab1 \n", max_size=60))
+@example(body="^\\1{1")
 def test_any_text_is_read_or_refused(tmp_path, body):
     try:
         read(
