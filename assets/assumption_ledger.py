@@ -8,7 +8,7 @@ from assets.stage import stage_asset
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.ledger.events import AssumptionRecorded
-from repro_pipeline.lineage.assumptions import collect_assumptions
+from repro_pipeline.lineage.ledger import HUMAN, assumptions_of, changes_in
 from repro_pipeline.lineage.model import AssumptionLedger, Lineage
 from repro_pipeline.lineage.rank import read_references
 from repro_pipeline.paper.model import Paper
@@ -25,6 +25,8 @@ def describe(ledger: AssumptionLedger) -> dict:
             "source": a.source.reference or a.source.kind,
             "source found": {True: "yes", False: "NO", None: ""}[a.source_found],
             "influence": str(a.influence),
+            "proposed by": a.proposed_by,
+            "alternatives": ", ".join(map(str, a.alternatives)),
         }
         for a in ledger.assumptions
     ]
@@ -33,10 +35,31 @@ def describe(ledger: AssumptionLedger) -> dict:
         if rows
         else {}
     )
-    return {**table, "count": len(rows), "warnings": len(ledger.warnings)}
+    gaps = ", ".join(gap.item for gap in ledger.gaps) or "none"
+    return {**table, "count": len(rows), "open gaps": gaps, "warnings": len(ledger.warnings)}
 
 
-@stage_asset(group="understand", version="1", describe=describe)
+def what_assumptions_rest_on(
+    stage: Stage,
+    paper_bundle: Bundle,
+    parsed_paper: Paper,
+    reported_claims: ReportedClaims,
+    paper_lineage: Lineage,
+) -> dict:
+    """What is said of assumptions, the document, the works at hand, and what people changed."""
+    changes = changes_in(stage.events({"assumption_recorded"}))
+    return {
+        "task": paper_bundle.task.model_dump(mode="json", include={"assumptions"}),
+        "paper": parsed_paper.model_dump(mode="json"),
+        "lineage": paper_lineage.model_dump(mode="json"),
+        "references": {name: paper_bundle.files[name] for name in paper_bundle.references},
+        "changes": {name: one.model_dump(mode="json") for name, one in sorted(changes.items())},
+    }
+
+
+@stage_asset(
+    group="understand", version="2", describe=describe, depends_on=what_assumptions_rest_on
+)
 def assumption_ledger(
     stage: Stage,
     paper_bundle: Bundle,
@@ -46,9 +69,11 @@ def assumption_ledger(
 ) -> AssumptionLedger:
     """What the paper leaves unsaid and how it was filled in, each with its source, before any code."""
     texts = read_references(stage.bundle_folder, paper_bundle.references)
-    ledger = collect_assumptions(paper_bundle.task, texts, paper_lineage, parsed_paper)
+    changes = changes_in(stage.events({"assumption_recorded"}))
+    ledger = assumptions_of(paper_bundle.task, texts, paper_lineage, parsed_paper, changes)
     for assumption in ledger.assumptions:
-        stage.record(AssumptionRecorded(assumption=assumption))
+        if not assumption.proposed_by.startswith(HUMAN):
+            stage.record(AssumptionRecorded(assumption=assumption))
     for warning in ledger.warnings:
         stage.warn("assumptions", warning)
     return ledger

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from repro_pipeline.commands import (
     agent,
+    assumptions,
     claims,
     doctor,
     gaps,
@@ -75,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         paper,
         claims,
         gaps,
+        assumptions,
         ui,
         review,
         ledger,

@@ -15,6 +15,8 @@ FILES = {
     "paper": "repro_pipeline.paper.document:Document",
     "parsed_paper": "repro_pipeline.paper.model:Paper",
     "claims": "repro_pipeline.claims.model:ReportedClaims",
+    "assumptions": "repro_pipeline.lineage.model:AssumptionLedger",
+    "gaps": "repro_pipeline.lineage.gaps:Gaps",
     "run": "repro_pipeline.experiment.model:Run",
     "event": "repro_pipeline.ledger.events:Event",
     "evidence": "repro_pipeline.scoring.model:Evidence",

@@ -29,10 +29,6 @@ def collect_assumptions(
         f"The paper rests on '{key}', but no text of it is at hand: add it under references/."
         for key in lineage.unread
     ]
-    if not assumptions:
-        warnings.append(
-            "No assumptions were given: what the paper leaves unsaid was not looked for."
-        )
     return AssumptionLedger(assumptions=assumptions, warnings=tuple(warnings))
 
 
@@ -56,7 +52,7 @@ def _checked(
         )
     found, line = None, source.line
     if source.quote is not None and source.file in texts:
-        line = _line_of(source.quote, texts[source.file], near=source.line)
+        line = line_of(source.quote, texts[source.file], near=source.line)
         found = line is not None
     elif source.quote is not None and source.kind == "paper":
         found = any(_matches(source.quote, text) for text in _texts_of(paper))
@@ -75,7 +71,7 @@ def _texts_of(paper: Paper) -> Iterator[str]:
     yield from (table.caption for table in paper.tables)
 
 
-def _line_of(quote: str, text: str, *, near: int | None) -> int | None:
+def line_of(quote: str, text: str, *, near: int | None) -> int | None:
     """The line on which a quote begins, of several the one nearest to `near`; None for no such."""
     lines = [text.count("\n", 0, start) + 1 for start in _matches(quote, text)]
     return min(lines, key=lambda line: abs(line - (near or 0)), default=None)

@@ -43,6 +43,8 @@ class Item(Frozen):
     """Whether words that seem to state it count in no other kind of experiment."""
     anywhere: bool = False
     """Whether an introduction or a conclusion may state it as well, as where the code is."""
+    taken: bool = True
+    """Whether another work can say it for this one; not, for example, on which hardware it ran."""
     influence: Influence = Influence.MEDIUM
     """How far it is expected to move results, before anything was measured."""
     states: Annotated[tuple[Pattern, ...], Field(min_length=1)]
@@ -52,6 +54,8 @@ class Item(Frozen):
     """The heading of a table's row or column that states it."""
     cell: Pattern | None = None
     """What a cell beside that heading must hold; anything, if not given."""
+    code: Pattern | None = None
+    """The whole of a setting's name in code that states it, in snake_case."""
     value: Pattern | None = None
     """Its first group that is found is the value that a sentence states, the next the value's unit."""
 

@@ -130,17 +130,17 @@ def _sentences(paper: Paper, checklist: Checklist) -> Iterator[_Sentence]:
             if not compiled(checklist.unlike).search(sentence):
                 plain = " ".join(sentence.split())[:_LONGEST_SENTENCE]
                 span = Span(section=title, text=plain, provenance=provenance)
-                yield _Sentence(span, _words(plain, checklist), order, own)
+                yield _Sentence(span, words_of(plain, checklist), order, own)
     for table in paper.tables:
         for heading, cells in _lines_of(table):
             filled = [cell for cell in cells if cell.strip(" -–—")]
             if heading and 0 < len(filled) <= _SHORT:
                 text = " | ".join([heading, *filled])[:_LONGEST_SENTENCE]
                 span = Span(section=str(table), text=text, provenance=table.provenance)
-                yield _Sentence(span, _words(" ".join([heading, *filled]), checklist), 0, True)
+                yield _Sentence(span, words_of(" ".join([heading, *filled]), checklist), 0, True)
 
 
-def _words(sentence: str, checklist: Checklist) -> str:
+def words_of(sentence: str, checklist: Checklist) -> str:
     """A sentence as patterns are to see it: minus signs as hyphens, and without what is ignored."""
     text = re.sub(r"[−‐‑]", "-", sentence)
     text = re.sub(r"(?<=\d)\s*e\s*-\s*(?=\d)", "e-", text)
@@ -160,8 +160,8 @@ def _gap(
     base = {"item": item.id, "question": item.question, "influence": item.influence}
     applies = not item.for_ or bool(set(item.for_) & set(kinds))
     places = said if applies or not item.only else ()
-    found = [one for one in places if (one.own or item.anywhere) and _states(item, one.words)]
-    spans = [one.span.model_copy(update={"value": _value(item, one.words)}) for one in found]
+    found = [one for one in places if (one.own or item.anywhere) and states(item, one.words)]
+    spans = [one.span.model_copy(update={"value": value_in(item, one.words)}) for one in found]
     rows = tuple(_rows(item, tables)) if applies else ()
     if not spans and not rows and not applies:
         why = f"The experiments are not of the kind {' or '.join(item.for_)}."
@@ -182,7 +182,8 @@ def _gap(
     return Gap(**base, status=GapStatus.STATED, spans=shown)
 
 
-def _states(item: Item, words: str) -> bool:
+def states(item: Item, words: str) -> bool:
+    """Whether a sentence, as `words_of` gives it, states an item."""
     return any(compiled(pattern).search(words) for pattern in item.states) and not _unlike(
         item, words
     )
@@ -192,7 +193,7 @@ def _unlike(item: Item, words: str) -> bool:
     return any(compiled(pattern).search(words) for pattern in item.unless)
 
 
-def _value(item: Item, words: str) -> str | None:
+def value_in(item: Item, words: str) -> str | None:
     """The value that a sentence states, with its unit; None where it states several or none."""
     found = list(compiled(item.value).finditer(words)) if item.value else []
     if len(found) != 1:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from repro_pipeline.claims.model import ClaimId
-from repro_pipeline.frozen import Frozen, Slug
+from repro_pipeline.frozen import Frozen, Sha256, Slug
 
 
 class Influence(StrEnum):
@@ -51,12 +51,35 @@ class AssumptionGiven(Frozen):
     """The experiment that runs with an alternative."""
 
 
+class Candidate(Frozen):
+    """What a source says of something that the paper leaves unsaid."""
+
+    value: str | int | float | bool
+    """Read from the source; its words, where no single value is to be read from them."""
+    source: AssumptionSource
+
+
 class Assumption(AssumptionGiven):
     """An assumption in the ledger."""
 
     proposed_by: str
     source_found: bool | None = None
     """Whether the quote stands in the named file, or in the paper; None where there is none of it."""
+    candidates: tuple[Candidate, ...] = ()
+    """All that was found by mining, the most trusted first: the chosen one, and what it stands against."""
+    why: str = ""
+    """Why this value was chosen, by mining or by a person."""
+    replaces: Sha256 | None = None
+    """Of a person's choice: digest of what `task.yaml` said of it then."""
+
+
+class OpenGap(Frozen):
+    """What the paper leaves unsaid and no assumption fills."""
+
+    item: Slug
+    """Of the checklist."""
+    question: str
+    influence: Influence
 
 
 class RankedReference(Frozen):
@@ -82,4 +105,6 @@ class AssumptionLedger(Frozen):
     """The assumptions as they stood before anything was implemented."""
 
     assumptions: tuple[Assumption, ...]
+    gaps: tuple[OpenGap, ...] = ()
+    """What the checklist's rules find unsaid and no source says, the most influential first."""
     warnings: tuple[str, ...] = ()

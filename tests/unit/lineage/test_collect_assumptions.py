@@ -10,6 +10,7 @@ from repro_pipeline.bundle.folder import open_bundle
 from repro_pipeline.bundle.task import Task
 from repro_pipeline.errors import BundleError
 from repro_pipeline.lineage.assumptions import collect_assumptions
+from repro_pipeline.lineage.ledger import assumptions_of
 from repro_pipeline.lineage.model import AssumptionGiven, AssumptionSource, Lineage, RankedReference
 from repro_pipeline.lineage.rank import rank_references, read_references
 from repro_pipeline.paper.latex.reader import read_latex
@@ -154,13 +155,6 @@ def test_a_source_that_is_not_there_is_refused(source, told):
     assert str(error.value) == told
 
 
-def test_no_assumptions_at_all_is_worth_a_warning():
-    ledger = collect_assumptions(Task(), {}, Lineage(ranked=()), PAPER)
-    assert ledger.warnings == (
-        "No assumptions were given: what the paper leaves unsaid was not looked for.",
-    )
-
-
 def test_what_the_example_quotes_stands_where_it_says():
     bundle = open_bundle(EXAMPLE)
     paper, texts = read_latex(EXAMPLE / "paper.tex"), read_references(EXAMPLE, bundle.references)
@@ -173,3 +167,13 @@ def test_what_the_example_quotes_stands_where_it_says():
             line = texts[assumption.source.file].splitlines()[assumption.source.line - 1]
             assert assumption.source.quote.split()[0] in line
     assert all(assumption.proposed_by == "task.yaml" for assumption in ledger.assumptions)
+
+
+def test_mining_adds_no_assumption_to_the_example_and_names_its_gaps():
+    bundle = open_bundle(EXAMPLE)
+    paper, texts = read_latex(EXAMPLE / "paper.tex"), read_references(EXAMPLE, bundle.references)
+    lineage = rank_references(paper, texts)
+    before = collect_assumptions(bundle.task, texts, lineage, paper)
+    after = assumptions_of(bundle.task, texts, lineage, paper, {})
+    assert after.assumptions == before.assumptions
+    assert {"library-versions", "seeds"} <= {gap.item for gap in after.gaps}
