@@ -22,6 +22,8 @@ _NORMAL = (
 )
 _FLOAT = re.compile(r"(?<![\w.])-?\d+\.\d{5,}(?:[eE][+-]?\d+)?")
 """A number with so many digits that its last ones may be noise."""
+_DURATION = re.compile(r"\b\d+(?:\.\d+)? ?s\b")
+"""How long something took: in run output it never matters."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,9 @@ def compare(recorded: ChatRequest, asked: ChatRequest) -> Sameness:
         if (before.role, normal(frame)) != (now.role, normal(frame_now)):
             return Sameness("different", _first(normal(frame), normal(frame_now)))
         for one, other in zip(outputs, outputs_now, strict=True):
-            if not drift and normal(one) != normal(other):
-                drift = _first(normal(one), normal(other))
+            before_it, now_it = (_DURATION.sub("SECONDS", normal(text)) for text in (one, other))
+            if not drift and before_it != now_it:
+                drift = _first(before_it, now_it)
     return Sameness("drift", drift) if drift else Sameness("same")
 
 

@@ -35,6 +35,11 @@ def test_run_output_may_drift_and_the_rest_may_not():
     assert (other.kind, other.where) == ("different", "line 1: was 'x', is 'y'")
 
 
+def test_how_long_a_run_took_is_no_drift_and_how_long_it_may_take_is_a_setting():
+    assert compare(asked("x", "3 passed in 0.99s"), asked("x", "3 passed in 2.62s")).kind == "same"
+    assert compare(asked("stop after 10 s"), asked("stop after 20 s")).kind == "different"
+
+
 def test_settings_in_prose_are_no_noise():
     assert compare(asked("rate 0.001"), asked("rate 0.002")).kind == "different"
     assert compare(asked("rate 0.12345"), asked("rate 0.22345")).kind == "different"
