@@ -1,0 +1,92 @@
+"""Assumptions from task.yaml, mined from references, and changed by a person: what runs again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from repro_pipeline.cli import main
+from repro_pipeline.lineage.model import AssumptionLedger
+from repro_pipeline.stages import latest, output_of
+from tests.bundles import make_bundle
+
+STAGE = ("--stage", "assumption_ledger")
+NOTE = "Data of rank zero were removed. Outliers were discarded.\n"
+
+
+@pytest.fixture
+def tiny(project: Path) -> Path:
+    bundle = project / "papers" / "tiny"
+    make_bundle(bundle)
+    (bundle / "references").mkdir()
+    (bundle / "references" / "note.md").write_text(NOTE)
+    assert main(["run", "tiny", *STAGE]) == 0
+    return bundle
+
+
+def ledger_of(opened) -> AssumptionLedger:
+    row = latest(opened, "tiny", "assumption_ledger")
+    return output_of(opened, row, AssumptionLedger)
+
+
+def test_a_person_changes_a_mined_assumption_and_fills_a_gap(tiny, opened, capsys):
+    mined = {one.id: one for one in ledger_of(opened).assumptions}["anomalous-samples"]
+    assert mined.source.file == "references/note.md"
+    assert "library" in {gap.item for gap in ledger_of(opened).gaps}
+    change = ["assumptions", "tiny", "set"]
+    assert main([*change, "anomalous-samples", "kept", "--reason", "e-mail", "--by", "ada"]) == 0
+    assert main([*change, "library", "NumPy 2.1", "--reason", "the logs", "--by", "ada"]) == 0
+    capsys.readouterr()
+    assert main(["assumptions", "tiny", "--json"]) == 0
+    shown = {one["id"]: one for one in json.loads(capsys.readouterr().out)["assumptions"]}
+    assert shown["anomalous-samples"]["value"] == "kept"
+    assert main(["run", "tiny", *STAGE]) == 0
+    after = {one.id: one for one in ledger_of(opened).assumptions}
+    assert after["anomalous-samples"].alternatives[0] == mined.value
+    assert (after["library"].value, after["library"].proposed_by) == ("NumPy 2.1", "human:ada")
+    events = list(opened.ledger.events("tiny", kinds={"assumption_recorded"}))
+    assert [event.actor for event in events if event.actor.startswith("human:")] == [
+        "human:ada"
+    ] * 2
+    said = main(["assumptions", "tiny"]), capsys.readouterr().out
+    assert "NumPy 2.1" in said[1]
+    assert "gap (" in said[1]
+
+
+def worked(opened) -> list[str]:
+    """The stages that did something, in order, but for the one that looks at the folder each time."""
+    rows = opened.ledger.events("tiny", kinds={"stage_finished"})
+    return [row.payload["stage"] for row in rows if row.payload["stage"] != "paper_bundle"]
+
+
+def test_what_does_not_rest_on_a_change_stands(tiny, opened):
+    before = worked(opened)
+    assert main(["run", "tiny", *STAGE]) == 0
+    assert worked(opened) == before
+    assert main(["assumptions", "tiny", "set", "library", "JAX", "--reason", "r"]) == 0
+    assert main(["run", "tiny", *STAGE]) == 0
+    assert worked(opened) == [*before, "assumption_ledger"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["set", "library", "JAX"], "a change needs a reason"),
+        (["set", "library", "JAX", "--reason", "  "], "a change needs a reason"),
+        (["set", "librari", "JAX", "--reason", "r"], "neither an assumption nor a gap"),
+        (["put", "library", "JAX", "--reason", "r"], "three words"),
+        (["set", "library", "--reason", "r"], "three words"),
+    ],
+)
+def test_a_change_that_cannot_be_made_is_told(tiny, opened, capsys, words, told):
+    assert main(["assumptions", "tiny", *words]) == 2
+    assert told in capsys.readouterr().err
+    assert not [e for e in opened.ledger.events("tiny") if e.actor.startswith("human:")]
+
+
+def test_without_a_run_a_sentence_says_what_to_do(project, capsys):
+    make_bundle(project / "papers" / "tiny")
+    assert main(["assumptions", "tiny"]) == 2
+    assert "repro run tiny" in capsys.readouterr().err
