@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from repro_pipeline.agent.asking import Desk, ask
+from repro_pipeline.agent.budget import BudgetExceeded
 from repro_pipeline.agent.chat import ChatError
 from repro_pipeline.agent.coder import CodingTool, Order
 from repro_pipeline.agent.decisions import (
@@ -81,7 +82,7 @@ def perform(
         case RunSample(experiments=wanted):
             return _run(tools, "sample", wanted)
         case RunExperiments(experiments=wanted):
-            return _run(tools, "full", wanted)
+            return _run_in_full(tools, wanted, standing)
         case Compare():
             return _compare(tools, step, summary)
     raise TypeError(f"no action: {decision.do!r}")
@@ -166,6 +167,16 @@ def _run_tests(tools: Tools) -> Outcome:
         facts["tests"]["failed"] = ["(the tests could not be run)"]
     facts["output"] = found.trial.output[:OUTPUT]
     return Outcome(Status.FAILED, found.trial.said[:400], found.trial.reason, facts)
+
+
+def _run_in_full(tools: Tools, wanted: tuple[str, ...], standing: Standing) -> Outcome:
+    """Run experiments in full, as long as the budget of experiments lasts."""
+    most = tools.desk.account.limits.experiments
+    if most is not None and standing.in_full + len(wanted) > most:
+        return Outcome.failed(
+            BudgetExceeded("experiments", most=most, spent=standing.in_full, wanted=len(wanted))
+        )
+    return _run(tools, "full", wanted)
 
 
 def _run(tools: Tools, how: str, wanted: tuple[str, ...]) -> Outcome:

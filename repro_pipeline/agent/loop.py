@@ -237,6 +237,9 @@ class PaperReproAgent:
             parts.append(f"{max(0, limits.tokens - spent.tokens)} of {limits.tokens} tokens")
         if limits.usd is not None:
             parts.append(f"US$ {max(0.0, limits.usd - spent.usd):.2f} of {limits.usd:.2f}")
+        if limits.experiments is not None:
+            left = max(0, limits.experiments - standing.in_full)
+            parts.append(f"{left} of {limits.experiments} full runs of an experiment")
         if account.deadline is not None:
             parts.append(f"{max(0.0, account.deadline - time.monotonic()):.0f} s")
         return ", ".join(parts)

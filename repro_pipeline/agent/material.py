@@ -18,7 +18,7 @@ from repro_pipeline.claims.model import Claim, ClaimId, ClaimTerms, PairKind, Re
 from repro_pipeline.config import SendToModels
 from repro_pipeline.errors import UserError
 from repro_pipeline.frozen import Frozen
-from repro_pipeline.lineage.model import AssumptionLedger
+from repro_pipeline.lineage.model import Assumption, AssumptionLedger
 from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.paper.model import Paper
 
@@ -58,6 +58,8 @@ class Material:
     claims: tuple[BlindClaim, ...]
     pairs: tuple[BlindPair, ...]
     assumptions: tuple[str, ...]
+    gaps: tuple[str, ...]
+    """What the checklist asks and no source answers, the most influential first."""
     references: Mapping[str, str]
     """File name → masked text."""
     code: Mapping[str, str]
@@ -116,11 +118,9 @@ def material_of(
             for pair in claims.pairs
         ),
         assumptions=tuple(
-            blind_reference(
-                one.id, f"{one.id} ({one.topic}): {one.statement} Value: {one.value}.", secrets
-            )[0]
-            for one in assumptions.assumptions
+            blind_reference(one.id, _assumed(one), secrets)[0] for one in assumptions.assumptions
         ),
+        gaps=tuple(f"{gap.item} ({gap.influence}): {gap.question}" for gap in assumptions.gaps),
         references={
             name: blind_reference(name, text, secrets)[0] for name, text in references.items()
         },
@@ -141,6 +141,12 @@ def _blind(claim: Claim) -> BlindClaim:
     terms = {name: getattr(claim, name) for name in ClaimTerms.model_fields}
     is_cell = isinstance(claim.address, CellAddress)  # a quote would hold the value
     return BlindClaim(**terms, stands_in=str(claim.address) if is_cell else "")
+
+
+def _assumed(one: Assumption) -> str:
+    others = f" Alternatives: {', '.join(map(str, one.alternatives))}." if one.alternatives else ""
+    known = f"{one.influence} influence, from {one.source.kind}"
+    return f"{one.id} ({one.topic}; {known}): {one.statement} Value: {one.value}.{others}"
 
 
 def _texts(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -36,6 +36,8 @@ class Standing:
     """Per experiment the last small run: ok, a line, its values by seed, the code that ran."""
     full: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     """The same of full runs."""
+    in_full: int = 0
+    """How many experiments were run in full so far, each as often as it was."""
     looked_up: Mapping[str, Any] | None = None
     """The last look-up: where, and its text in the store."""
     failure: AgentStepped | None = None
@@ -92,6 +94,7 @@ def _add(standing: Standing, step: AgentStepped) -> None:
     for name, place in (("sample", standing.sample), ("full", standing.full)):
         for experiment, found in facts.get(name, {}).items():
             place[experiment] = {**found, "tree": step.code_tree}
+    standing.in_full += len(facts.get("full", ()))
     _count_failure(standing, step, kind)
 
 

@@ -86,7 +86,10 @@ def _assumptions(standing: Standing, material: Material) -> str:
 
 
 def _given(material: Material) -> str:
-    return _within([one[:400] for one in material.assumptions], MOST["assumptions"] // 2) or "none"
+    most = MOST["assumptions"] // 4
+    known = _within([one[:400] for one in material.assumptions], most) or "none"
+    asked = _within([one[:200] for one in material.gaps], most) or "none"
+    return f"{known}\n\nWhat a checklist asks and no source answers:\n{asked}"
 
 
 def _work(standing: Standing, open_now: Sequence[str], doubts: Sequence[str], left: str) -> str:

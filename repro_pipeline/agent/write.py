@@ -107,7 +107,7 @@ def _session(material: Material, ground: Ground, desk: Desk) -> str:
             "paper": material.paper.text,
             "claims": [claim.model_dump(mode="json") for claim in material.claims],
             "pairs": [pair.model_dump(mode="json") for pair in material.pairs],
-            "assumptions": list(material.assumptions),
+            "assumptions": [*material.assumptions, *material.gaps],
             "references": dict(material.references),
             "code": dict(material.code),
             "data": digest(ground.data),

@@ -66,7 +66,7 @@ def values(standing: Standing, size: int) -> dict:
         BlindPair(id=f"p{n}", kind="ablation", full="c0", variant=f"c{n}") for n in range(1, size)
     )
     material = SimpleNamespace(
-        claims=claims, pairs=pairs, assumptions=("given " * 100,) * size, references={}
+        claims=claims, pairs=pairs, assumptions=("given " * 100,) * size, gaps=("gap " * 90,) * size
     )
     points = tuple(
         Point(id=f"p{n}", part="data", statement="It is so. " * 30) for n in range(min(size, 60))
@@ -124,6 +124,12 @@ def test_a_session_that_ended_begins_its_count_anew_when_someone_starts_it_again
     assert standing_of(events(ended), SESSION).ended == "same_failure"
     again = standing_of(events(ended, started), SESSION)
     assert (again.ended, again.recurrences, again.steps) == (None, 0, 1)
+
+
+def test_full_runs_are_counted_as_often_as_they_are_made():
+    run = {"ok": True, "line": "", "values": {}}
+    history = [stepped(n, "run_experiments", full={"a": run, "b": run}) for n in range(2)]
+    assert standing_of(events(*history), SESSION).in_full == 4
 
 
 def test_another_session_s_steps_do_not_count():
