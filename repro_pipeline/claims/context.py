@@ -71,10 +71,17 @@ def is_hyperparameter(text: str, one: Numeral) -> bool:
     if cues.THEN_NAMED.match(text[one.stop : one.stop + _NEAR]):
         return True
     return any(
-        cues.HYPERPARAMETER.search(before)
+        _names_setting(before, one)
         or ((found := cues.SYMBOL.search(before)) and not cues.STATISTIC.fullmatch(found["symbol"]))
         for before in _before(text, one)
     )
+
+
+def _names_setting(before: str, one: Numeral) -> bool:
+    """Whether a text ends with a hyperparameter's name; what is counted has no share and no decimals."""
+    named = cues.HYPERPARAMETER.search(before)
+    counted = named is not None and cues.COUNTED_SETTING.match(named[0])
+    return named is not None and not (counted and (one.unit == "%" or not one.whole))
 
 
 def is_loose_setting(text: str, one: Numeral, sentence: Sentence) -> bool:

@@ -145,6 +145,13 @@ HYPERPARAMETER = re.compile(
 )
 """A hyperparameter's name before a number."""
 
+COUNTED_SETTING = re.compile(
+    r"(?:max_|num_|n_)?(?:epochs?|iter(?:ation)?s?|(?:time-?)?steps?|trees?|estimators?|layers?|"
+    r"seeds?|folds?|neighbou?rs|(?:mini-?)?batch)",
+    re.I,
+)
+"""One that is a number of things."""
+
 THEN_NAMED = re.compile(
     r"\s(?:initial )?(?:learning rate|momentum|dropout|weight decay|label smoothing|probability of)\b",
     re.I,

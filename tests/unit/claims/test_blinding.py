@@ -202,6 +202,14 @@ def test_a_quoted_claim_is_hidden_in_its_quote_whatever_its_digits():
     assert "of [masked] out of ten. We use 7 layers." in shown
 
 
+@pytest.mark.parametrize(
+    "thing", ["tree", "layer", "epoch", "step", "estimator", "seed", "fold", "minibatch"]
+)
+def test_a_share_or_a_decimal_is_no_number_of_things(thing):
+    shown = blind_paper(paper(f"It raises that of one {thing} from 90.1 % to 93.2."), CLAIMS).text
+    assert "90.1" not in shown and "93.2" not in shown
+
+
 # --- differences, ratios, signs -----------------------------------------------------------------------
 
 
