@@ -5,6 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from assets.stage import stage_asset
+from repro_pipeline.lineage.model import AssumptionLedger
 from repro_pipeline.scoring.attribution import Attribution, attribute
 from repro_pipeline.scoring.model import Evidence, Scores
 from repro_pipeline.stages import Stage
@@ -16,6 +17,7 @@ def describe(attribution: Attribution) -> dict:
         {
             "claim": cause.claim,
             "cause": cause.cause,
+            "strength": str(cause.strength),
             "evidence": cause.evidence,
             "next": cause.next_step,
         }
@@ -27,7 +29,12 @@ def describe(attribution: Attribution) -> dict:
     return {**table, "claims not reproduced": len({cause.claim for cause in attribution.causes})}
 
 
-@stage_asset(group="judge", version="1", describe=describe)
-def attribution(stage: Stage, experiment_ledger: Evidence, scores: Scores) -> Attribution:
+@stage_asset(group="judge", version="2", describe=describe)
+def attribution(
+    stage: Stage,
+    experiment_ledger: Evidence,
+    scores: Scores,
+    assumption_ledger: AssumptionLedger | None,
+) -> Attribution:
     """For each claim that is not reproduced: the causes that the evidence speaks for, or that none does."""
-    return attribute(experiment_ledger, scores)
+    return attribute(experiment_ledger, scores, assumption_ledger)

@@ -26,6 +26,11 @@ def add_to(commands) -> None:
         metavar="set NAME VALUE",
         help="give an assumption, or an item that the paper leaves unsaid, a value",
     )
+    one.add_argument(
+        "--plan",
+        action="store_true",
+        help="which are worth an experiment, within the paper's budget",
+    )
     one.add_argument("--json", action="store_true", help="as JSON, by `repro schema assumptions`")
     one.add_argument("--by", metavar="NAME", help="who says so; by default your user name")
     one.add_argument("--reason", default="", metavar="TEXT", help="why; `set` needs it")
@@ -37,6 +42,9 @@ def assumptions(options: argparse.Namespace) -> int:
     ledger = _standing(project, options.paper)
     if options.change:
         return _set(project, options, ledger)
+    if options.plan:
+        _show_plan(project, options.paper, ledger)
+        return OK
     if options.json:
         print(ledger.model_dump_json(indent=1))
         return OK
@@ -143,6 +151,55 @@ def _show(ledger: AssumptionLedger) -> None:
         console.print(Text(f"gap ({gap.influence}): {gap.item}: {gap.question}"))
     console.print(
         Text(f"{len(ledger.assumptions)} assumptions; {len(ledger.gaps)} gaps that nobody fills.")
+    )
+
+
+def _show_plan(project: Project, paper: str, ledger: AssumptionLedger) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    from repro_pipeline.bundle.folder import open_bundle
+    from repro_pipeline.experiment.campaign import lower
+    from repro_pipeline.lineage.plan import plan_tests
+    from repro_pipeline.terminal import wide_console
+
+    attempts = [
+        event.content.attempt
+        for event in project.ledger.events(paper, kinds={"attempt_finished"})
+        if event.payload["attempt"]["kind"] == "baseline" and event.payload["attempt"]["values"]
+    ]
+    seconds: dict[str, float] = {}
+    for one in attempts:
+        for claim in one.values:
+            seconds[claim] = seconds.get(claim, 0.0) + one.seconds / len(one.values)
+    budget = lower(project.config.budget, open_bundle(project.bundle(paper)).task.budget)
+    left = budget.wall_clock if budget.wall_clock is not None else float("inf")
+    plan = plan_tests(ledger.assumptions, seconds, budget=left)
+    console = wide_console(160)
+    grid = Grid(box=SIMPLE_HEAD)
+    for name in (
+        "assumption",
+        "alternative",
+        "movement",
+        "uncertainty",
+        "seconds",
+        "planned",
+        "why",
+    ):
+        grid.add_column(name, overflow="fold")
+    for test in plan.tests:
+        numbers = (f"{test.movement:g}", f"{test.uncertainty:.2f}", f"{test.cost:.0f}")
+        planned = "yes" if test.planned else "no"
+        cells = (test.assumption, str(test.alternative), *numbers, planned, test.why)
+        grid.add_row(*map(Text, cells))
+    console.print(grid)
+    known = "as runs took so far" if seconds else "guessed, as nothing was run"
+    console.print(
+        Text(
+            f"Movement and uncertainty are priors by influence and source; seconds are {known}. "
+            f"Without an alternative: {', '.join(plan.untestable) or 'none'}."
+        )
     )
 
 

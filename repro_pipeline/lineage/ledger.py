@@ -67,9 +67,10 @@ def assumptions_of(
         covered=frozenset(covered),
     )
     standing |= {a.id: a for a in mined} | current
+    contradictions = contradicted(gaps)
     warnings = [
         *given.warnings,
-        *contradicted(gaps),
+        *contradictions,
         *(
             f"The change of '{name}' is not used: task.yaml says something else of it since. "
             "Change it again with `repro assumptions`, if it is still meant."
@@ -78,7 +79,10 @@ def assumptions_of(
         *_told(left),
     ]
     return AssumptionLedger(
-        assumptions=tuple(standing.values()), gaps=left, warnings=tuple(warnings)
+        assumptions=tuple(standing.values()),
+        gaps=left,
+        contradictions=contradictions,
+        warnings=tuple(warnings),
     )
 
 

@@ -107,4 +107,6 @@ class AssumptionLedger(Frozen):
     assumptions: tuple[Assumption, ...]
     gaps: tuple[OpenGap, ...] = ()
     """What the checklist's rules find unsaid and no source says, the most influential first."""
+    contradictions: tuple[str, ...] = ()
+    """What the paper says in two ways, in sentences."""
     warnings: tuple[str, ...] = ()

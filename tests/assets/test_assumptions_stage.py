@@ -53,6 +53,9 @@ def test_a_person_changes_a_mined_assumption_and_fills_a_gap(tiny, opened, capsy
     said = main(["assumptions", "tiny"]), capsys.readouterr().out
     assert "NumPy 2.1" in said[1]
     assert "gap (" in said[1]
+    said = main(["assumptions", "tiny", "--plan"]), capsys.readouterr().out
+    assert "anomalous-samples" in said[1]
+    assert "guessed, as nothing was run" in said[1]
 
 
 def worked(opened) -> list[str]:
