@@ -71,6 +71,7 @@ def findings(
         *_better(case),
         *_no_sandbox(evidence),
         *evidence.integrity.found,
+        *self_report.self_evaluated(verdicts.values()),
         *self_report.findings(evidence.runs),
         *accounting.findings(evidence, observed, attempts),
     ]

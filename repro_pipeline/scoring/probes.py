@@ -32,8 +32,8 @@ def response_probe(
     """Whether values (per claim, same seed) changed after `change`, a sentence's subject.
 
     `after` is None where the changed run failed. A run that fails without its data responds to it;
-    one that fails under another configuration, or with other data, shows nothing. The probe's claims are those that
-    responded. Evidence: `compared`, `identical`, `failed`.
+    one that fails under another configuration, or with other data, shows nothing. The probe's claims
+    are those that responded. Evidence: `compared`, `identical`, `failed`.
     """
     failed = after is None
     if failed and name != "data_removal":

@@ -16,7 +16,7 @@ from repro_pipeline.scoring.words import counted, plain
 from repro_pipeline.status import Verdict
 
 _ODD_INFORMATION = {"better_than_reported", "sudden_approach", "equals_reported"}
-_LITTLE_TESTED = {"untested", "no_sandbox"}
+_LITTLE_TESTED = {"untested", "no_sandbox", "self_evaluated"}
 """Findings that say how little was tested: nothing odd in the value."""
 
 

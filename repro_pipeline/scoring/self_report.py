@@ -5,11 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from repro_pipeline.experiment.model import Run
-from repro_pipeline.scoring.model import Finding
+from repro_pipeline.experiment.spec import ValueSource
+from repro_pipeline.scoring.model import ClaimVerdict, Finding
 from repro_pipeline.scoring.words import counted
 
 _TOLERANCE = 0.05
 """Relative; a run without the test labels can only guess, from a validation split for example."""
+
+
+def self_evaluated(verdicts: Iterable[ClaimVerdict]) -> Iterator[Finding]:
+    """A finding for the values that the code under test measured itself.
+
+    Whoever writes the evaluation can test on easier data, on luckier rows or on what was trained on,
+    and every value still answers to every change. Only values that trusted code computes from
+    predictions, of labels that no run had, are clean.
+    """
+    claims = tuple(v.claim for v in verdicts if v.n and v.source is not ValueSource.RECOMPUTED)
+    if claims:
+        yield Finding(
+            kind="self_evaluated",
+            evidence=(
+                f"{counted(len(claims), 'value')} "
+                f"{'comes' if len(claims) == 1 else 'come'} from the code's own evaluation, which nothing "
+                "else repeated: sealed labels would."
+            ),
+            severity="unverified",
+            claims=claims,
+        )
 
 
 def findings(runs: Iterable[Run]) -> Iterator[Finding]:

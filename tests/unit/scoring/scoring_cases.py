@@ -61,7 +61,7 @@ def attempt(
         "seconds": 60.0,
         "cpu_seconds": 55.0,
         "log": HASH,
-        "value_source": ValueSource.SELF_REPORTED if ok else None,
+        "value_source": ValueSource.RECOMPUTED if ok else None,
         **more,
     }
     return Attempt(

@@ -28,7 +28,7 @@ from scoring_cases import (
 )
 
 from repro_pipeline.claims.model import Claim
-from repro_pipeline.experiment.spec import Purpose
+from repro_pipeline.experiment.spec import Purpose, ValueSource
 from repro_pipeline.scoring.literals import literal_scan, telling_digits
 from repro_pipeline.scoring.model import IntegrityEvidence, IntegrityStatus
 from repro_pipeline.scoring.probes import fresh_seed_probe, response_probe
@@ -72,6 +72,24 @@ def honest(name, seed):
 @pytest.mark.parametrize("case", [trivial(), deterministic(), better_than_paper()])
 def test_tested_values_are_clean(case):
     assert judged(case).integrity is CLEAN
+
+
+@pytest.mark.parametrize("source", [ValueSource.SELF_REPORTED, ValueSource.PARSED])
+def test_values_that_only_the_code_itself_measured_are_never_clean(source):
+    case = trivial()
+    told = [
+        one.model_copy(
+            update={
+                "attempts": tuple(
+                    a.model_copy(update={"value_source": source}) for a in one.attempts
+                )
+            }
+        )
+        for one in case.runs
+    ]
+    scores = judged(case.model_copy(update={"runs": tuple(told)}))
+    assert scores.integrity is UNVERIFIED
+    assert [f.claims for f in scores.findings if f.kind == "self_evaluated"] == [("error",)]
 
 
 def test_an_honest_table_with_probes_is_clean_in_both_modes():
@@ -272,9 +290,7 @@ def test_logs_and_times(fields, kind):
 
 
 def test_a_very_short_run_is_told():
-    odd = tuple(
-        run(attempt(s, {"error": v}, cpu_seconds=0.02)) for s, v in seeded(*CLOSE).items()
-    )
+    odd = tuple(run(attempt(s, {"error": v}, cpu_seconds=0.02)) for s, v in seeded(*CLOSE).items())
     case = trivial().model_copy(update={"runs": odd})
     assert severity(case, "implausible_time") == "info"
     assert judged(case).integrity is CLEAN
