@@ -65,6 +65,7 @@ def read_tei(path: Path) -> Paper:
     for part in ("body", "back"):
         if (found := child(text, part)) is not None:
             body.read(found)
+    body.footnotes(text)
     sections, references = cite(body.sections, references, lambda keys: "")
     sections = tuple(section for section in sections if section.title or section.text)
     figures = list(named(text, "figure")) if text is not None else []
@@ -126,6 +127,16 @@ class _Body:
             elif name in {"p", "formula", "list"}:
                 self.paragraph(element)
 
+    def footnotes(self, text: Element | None) -> None:
+        """The feet of the pages as a last section: settings and addresses of code stand there."""
+        notes = [n for n in named(text, "note") if n.get("place") == "foot"] if text is not None else []
+        if notes:
+            place = _place(notes[0], self.file)
+            self.sections.append(Section(title="Footnotes", level=1, provenance=place))
+        for note in notes:
+            words = text_of(note, Reading(PLAIN.skipped, self.cited))
+            self.add_text(f"{note.get('n', '')} {words}".strip() if words else "")
+
     def division(self, division: Element) -> None:
         """A heading and its text; GROBID's divisions do not nest, others do."""
         head = child(division, "head")
@@ -150,10 +161,14 @@ class _Body:
             self.equations += [text] if text else []
         else:
             text = text_of(element, self.reading)
+        if text and not self.sections:
+            self.sections.append(Section(title="", provenance=_place(element, self.file)))
+        self.add_text(text)
+
+    def add_text(self, text: str) -> None:
+        """One more paragraph of the last section."""
         if not text:
             return
-        if not self.sections:
-            self.sections.append(Section(title="", provenance=_place(element, self.file)))
         last = self.sections[-1]
         joined = f"{last.text}\n\n{text}" if last.text else text
         self.sections[-1] = last.model_copy(update={"text": joined})

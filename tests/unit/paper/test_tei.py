@@ -70,6 +70,17 @@ def test_a_document(read):
     assert [c.section for c in second.contexts] == ["1.1 Two"]  # unlinked: found by name and year
 
 
+def test_the_feet_of_pages_are_a_last_section_with_the_works_that_they_cite(read):
+    paper = read("""<div><head n="1">One</head><p>Settings are below.<note place="foot" n="1">The step
+        size is 0.1, as in <ref type="bibr" target="#b0">(Roe, 2001)</ref>.</note></p></div>
+        <note place="foot" n="2">Code: https://example.org/code</note>""")
+    assert [section.title for section in paper.sections] == ["1 One", "Footnotes"]
+    assert paper.sections[0].text == "Settings are below."
+    assert paper.sections[1].text.startswith("1 The step size is 0.1, as in (Roe, 2001).")
+    assert paper.sections[1].text.endswith("2 Code: https://example.org/code")
+    assert [context.section for context in paper.references[0].contexts] == ["Footnotes"]
+
+
 def test_a_table_that_looks_whole_is_still_doubted(read):
     (found,) = read(table("Method|Acc|F1", "Ours|93.2|91", "Theirs|-|90")).tables
     assert (found.number, found.caption, found.confidence) == ("Table 1", "Scores.", DOUBTED)
