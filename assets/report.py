@@ -20,7 +20,7 @@ def describe(files: ReportFiles) -> dict:
     return {"headline": files.headline, "html": dg.MetadataValue.path(files.html_path)}
 
 
-@stage_asset(group="judge", version="2", describe=describe)
+@stage_asset(group="judge", version="3", describe=describe)
 def report(
     stage: Stage,
     paper_bundle: Bundle,
@@ -33,7 +33,7 @@ def report(
     attribution: Attribution | None,
     review_queue: ReviewQueue | None,
 ) -> ReportFiles:
-    """One self-contained HTML page and its data as JSON, under reports/<paper>/."""
+    """The report as one HTML page, Markdown, JSON and a script that runs it again, under reports/<paper>/."""
     return write_report(
         stage,
         paper_bundle,

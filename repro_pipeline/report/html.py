@@ -17,8 +17,10 @@ from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.experiment.spec import ExperimentKind
 from repro_pipeline.lineage.model import AssumptionSource
 from repro_pipeline.report import figures, words
+from repro_pipeline.report.again import script
 from repro_pipeline.report.grid import rebuilt
 from repro_pipeline.report.model import ReportData
+from repro_pipeline.report.privacy import is_private
 from repro_pipeline.report.rows import ClaimRow, PairRow, claim_rows, pair_rows
 from repro_pipeline.scoring.model import Evidence
 from repro_pipeline.scoring.review import after_review
@@ -52,6 +54,9 @@ def render_html(data: ReportData) -> str:
             quanta={row.claim.id: row.claim.quantum for row in claims},
             cost=cost(data),
             limits=sandbox_limits(data.attempts),
+            private=is_private(data.evidence.data),
+            review=review_words(data),
+            script=script(data),
         )
     )
 
@@ -137,6 +142,15 @@ def cost(data: ReportData) -> Cost:
         stages=words.duration(sum(stage.seconds for stage in data.stages)),
         models=models,
     )
+
+
+def review_words(data: ReportData) -> str:
+    """How far people have looked at what was drawn for them."""
+    if data.review is None or not data.review.items:
+        return "nothing drawn"
+    drawn = len(data.review.items)
+    decided = sum(1 for item in data.review.items if item.decisions)
+    return f"{decided} of {drawn} claims that were drawn have a decision"
 
 
 def sandbox_limits(attempts: Iterable[Attempt]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from repro_pipeline.scoring.model import Scores
 def claims_markdown(scores: Scores, claims: ReportedClaims) -> str:
     """The headline, and the table of claims."""
     header, *rows = claims_rows(scores, claims)
-    return f"{_escape(scores.headline)}\n\n{_table(header, rows)}"
+    return f"{escaped(scores.headline)}\n\n{table(header, rows)}"
 
 
 def ablations_markdown(scores: Scores, claims: ReportedClaims) -> str:
@@ -38,16 +38,17 @@ def ablations_markdown(scores: Scores, claims: ReportedClaims) -> str:
         )
         for row in pairs
     ]
-    return _table(header, rows)
+    return table(header, rows)
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; the texts of its rows are escaped."""
     lines = [header, ["---"] * len(header)]
-    cells = [*lines, *([_escape(text) for text in row] for row in rows)]
+    cells = [*lines, *([escaped(text) for text in row] for row in rows)]
     return "\n".join(f"| {' | '.join(row)} |" for row in cells) + "\n"
 
 
-def _escape(text: str) -> str:
+def escaped(text: str) -> str:
     """Text that Markdown shows as it is: no table border, emphasis, link, image, HTML or formula."""
     safe = html.escape(plain(text), quote=False)
     return re.sub(r"([\\`*_\[\]|~#!$])", r"\\\1", safe)

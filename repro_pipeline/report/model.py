@@ -6,7 +6,7 @@ from pydantic import AwareDatetime, model_validator
 
 from repro_pipeline.claims.model import ClaimId
 from repro_pipeline.experiment.model import Attempt
-from repro_pipeline.frozen import Frozen, Slug
+from repro_pipeline.frozen import Frozen, Sha256, Slug
 from repro_pipeline.ledger.events import Head, WarningRecorded
 from repro_pipeline.lineage.model import Assumption, Lineage
 from repro_pipeline.paper.model import Source, Table
@@ -62,6 +62,8 @@ class ReportData(Frozen):
     attribution: Attribution | None = None
     attempts: tuple[Attempt, ...] = ()
     """Every attempt in the paper's ledger, of every purpose, failed ones included."""
+    log_ends: dict[Sha256, tuple[str, ...]] = {}
+    """The last lines of failed attempts' logs, by the log's digest; none where data are private."""
     stages: tuple[StageRow, ...] = ()
     explanations: tuple[Explanation, ...] = ()
     """Every score with its evidence, formula, threshold, and what would change it."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import repro_pipeline
 from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.frozen import Frozen, Sha256
+from repro_pipeline.ledger.logs import tail
 from repro_pipeline.ledger.projections import attempts, model_calls, warnings
 from repro_pipeline.ledger.rows import ModelCallRow
 from repro_pipeline.ledger.tables import tables, write_tables
@@ -15,15 +18,29 @@ from repro_pipeline.lineage.model import AssumptionLedger, Lineage
 from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.paper.resolve import resolve_cell
+from repro_pipeline.ports import ArtifactStore
 from repro_pipeline.project import Project
+from repro_pipeline.report import words
+from repro_pipeline.report.again import SCRIPT, script
 from repro_pipeline.report.html import render_html
+from repro_pipeline.report.markdown_report import render_markdown
 from repro_pipeline.report.model import ClaimTable, ModelCost, ReportData, StageRow
+from repro_pipeline.report.privacy import (
+    is_private,
+    published,
+    published_frames,
+    words_of_runs,
+)
 from repro_pipeline.scoring.attribution import Attribution
 from repro_pipeline.scoring.current import rubric_of
 from repro_pipeline.scoring.explain import explanations
 from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import Stage, latest
+from repro_pipeline.status import Status
+
+_LOGS, _LOG_LINES, _LOG_WIDTH = 40, 12, 300
+"""How many logs of failed attempts a report quotes, and how much of each."""
 
 
 class ReportFiles(Frozen):
@@ -32,6 +49,10 @@ class ReportFiles(Frozen):
     headline: str
     html: Sha256
     json_data: Sha256
+    markdown: Sha256 | None = None
+    """None in reports of an earlier version."""
+    script: Sha256 | None = None
+    """`reproduce.sh`; None where there is nothing to run again."""
     html_path: str
     """Relative to the project."""
 
@@ -47,12 +68,13 @@ def write_report(
     attribution: Attribution | None,
     review: ReviewQueue | None,
 ) -> ReportFiles:
-    """Make the report's data, render it, keep both in the store and write them to `reports/`.
+    """Make the report's data, render it, keep all of it in the store and write it to `reports/`.
 
-    Beside them lie the paper's tables as Parquet.
+    Beside it lie the paper's tables as Parquet. Where an input is private, nothing of it quotes a run.
     """
     project = stage.project
     events = list(project.ledger.events(stage.paper))
+    tried = attempts(events)
     data = ReportData(
         paper=stage.paper,
         title=bundle.task.title or paper.title,
@@ -66,7 +88,8 @@ def write_report(
         assumptions=assumptions.assumptions if assumptions else (),
         lineage=lineage,
         attribution=attribution,
-        attempts=attempts(events),
+        attempts=tried,
+        log_ends={} if is_private(evidence.data) else _log_ends(tried, project.store),
         stages=_stage_rows(stage),
         explanations=explanations(scores),
         review=review,
@@ -76,16 +99,20 @@ def write_report(
         generated_at=datetime.now(UTC),
         version=repro_pipeline.__version__,
     )
-    store = project.store
+    data = published(data)
+    store, again = project.store, script(data)
     files = ReportFiles(
-        headline=scores.headline,
+        headline=data.scores.headline,
         html=store.put(render_html(data).encode()),
         json_data=store.put(data.model_dump_json(indent=1, by_alias=True).encode()),
+        markdown=store.put(render_markdown(data).encode()),
+        script=store.put(again.encode()) if again else None,
         html_path=str((project.reports(stage.paper) / "report.html").relative_to(project.root)),
     )
     restore_report(project, stage.paper, files)
     frames = tables(events, main=evidence.claims.main)
-    write_tables(frames, project.reports(stage.paper) / "tables")
+    quoted = words_of_runs(tried) if is_private(evidence.data) else ()
+    write_tables(published_frames(frames, quoted), project.reports(stage.paper) / "tables")
     return files
 
 
@@ -93,11 +120,39 @@ def restore_report(project: Project, paper: str, files: ReportFiles) -> Path:
     """Write a report's files from the store to `reports/`; return the page's path."""
     folder = project.reports(paper)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, digest in (("report.html", files.html), ("report.json", files.json_data)):
+    written = {
+        "report.html": files.html,
+        "report.json": files.json_data,
+        "report.md": files.markdown,
+        SCRIPT: files.script,
+    }
+    for name, digest in written.items():
+        if digest is None:
+            (folder / name).unlink(missing_ok=True)
+            continue
         fresh = folder / f".{name}.new"
         fresh.write_bytes(project.store.get(digest))
+        fresh.chmod(0o755 if name == SCRIPT else 0o644)
         fresh.replace(folder / name)
     return folder / "report.html"
+
+
+def _log_ends(tried: Sequence[Attempt], store: ArtifactStore) -> dict[str, tuple[str, ...]]:
+    """The last lines of the first failed attempts' logs that are in the store."""
+    failed = [attempt.log for attempt in tried if attempt.status is not Status.OK]
+    ends = {}
+    for log in list(dict.fromkeys(log for log in failed if log))[:_LOGS]:
+        if log in store:
+            with store.open(log) as stream:
+                ends[log] = tuple(_log_line(line) for line in tail(stream, _LOG_LINES))
+    return ends
+
+
+def _log_line(line: str) -> str:
+    """A line without control characters, its indent kept, cut at its end."""
+    indent = line[: len(line) - len(line.lstrip(" "))]
+    text = indent + words.plain(line)
+    return text if len(text) <= _LOG_WIDTH else f"{text[: _LOG_WIDTH - 1]}…"
 
 
 def _claim_tables(paper: Paper, evidence: Evidence) -> tuple[ClaimTable, ...]:

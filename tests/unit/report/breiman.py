@@ -592,6 +592,12 @@ def breiman_report() -> ReportData:
             unread=("breiman1984cart",),
         ),
         attempts=tuple(attempt for run in runs for attempt in run.attempts),
+        log_ends={
+            attempt.log: ("Traceback (most recent call last):", f"    boom(seed={attempt.seed})")
+            for run in runs
+            for attempt in run.attempts
+            if attempt.exit_code == CRASHED[2]
+        },
         stages=(
             StageRow(stage="parsed_paper", status="ok", seconds=0.21),
             StageRow(stage="environment", status="ok", seconds=38.0),

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from unit.report.breiman import FOUND, METHODS, bare_report, breiman_report, hostile_report
 
 from repro_pipeline.paper.model import Correction
+from repro_pipeline.report.again import script as script_of
 from repro_pipeline.report.html import render_html, tone
 from repro_pipeline.report.model import ModelCost, ReportData
 from repro_pipeline.status import Outcome, Sign, Status, Verdict
@@ -92,9 +93,10 @@ def test_each_claim_has_its_numbers_in_the_table(data: ReportData, page: Page):
     ]
     assert page.column(table, "Reason") == [v.reason for v in verdicts]
     said = page.column(table, "Verdict")
-    assert [text.split(" better")[0].split(" unv")[0] for text in said] == [
+    assert [re.split(" better| unv| value", text)[0] for text in said] == [
         v.verdict.replace("_", " ") for v in verdicts
     ]
+    assert all(text.endswith("value self reported") for text in said)
 
 
 def test_the_rebuilt_table_holds_reported_and_reproduced_side_by_side(page: Page):
@@ -138,6 +140,24 @@ def test_every_failed_attempt_stands_in_the_timeline(data: ReportData, page: Pag
         assert attempt.log in page.text
     times = re.findall(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC · after", page.text)
     assert times == sorted(times)
+
+
+def test_a_failure_shows_the_end_of_its_log(data: ReportData, page: Page):
+    assert page.text.count("The end of its log") == len(data.log_ends) == 1
+    (crashed,) = [one for one in data.failed_attempts if one.log in data.log_ends]
+    assert f"boom(seed={crashed.seed})" in page.text
+
+
+def test_the_page_says_how_to_run_it_again(data: ReportData, page: Page):
+    script = script_of(data)
+    assert " ".join(script.split()) in page.text
+    for pinned in (data.evidence.code_tree, data.evidence.environment.lock.sha256):
+        assert pinned in script
+    assert "There is no reproduce.sh" in Page(render_html(bare_report())).text
+
+
+def test_the_first_screen_says_how_far_people_have_looked(page: Page):
+    assert "Review 0 of 2 claims that were drawn have a decision" in page.text
 
 
 def test_without_failed_attempts_the_page_says_so(data: ReportData):
