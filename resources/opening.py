@@ -22,13 +22,12 @@ def open_project(
     *,
     runner: str | None = None,
     agent: bool = False,
-    record: str | None = None,
     replay: str | None = None,
 ) -> Project:
     """The project in the folder `root`. Raises UserError when a file of it is wrong.
 
-    `agent`: an agent writes the code, even where there is some. Its questions and their answers are
-    appended to the session file `record`, or answered from the session file `replay` alone.
+    `agent`: an agent writes the code, even where there is some. `replay` is a session's file that
+    answers all questions, in place of any model.
     """
     from repro_pipeline.sandbox.choose import make_runner
     from resources.artifact_store import FsspecArtifactStore
@@ -44,20 +43,17 @@ def open_project(
         runner=make_runner(runner or config.runner),
         secret=_secret(root / ".repro" / SECRET_NAME),
         tei_service=GrobidService(config.grobid) if config.grobid else None,
-        chat=_chat(config.models, record, replay),
+        chat=_chat(config.models, replay),
         agent=agent or replay is not None,
     )
 
 
-def _chat(models: Roles, record: str | None, replay: str | None) -> ChatModel:
+def _chat(models: Roles, replay: str | None) -> ChatModel:
     """The models behind the roles, or a recorded session of them."""
     from resources.chat_litellm import LiteLlmChat
-    from resources.chat_replay import RecordingChat, ReplayChat
+    from resources.chat_replay import ReplayChat
 
-    if replay is not None:
-        return ReplayChat(Path(replay))
-    asked = LiteLlmChat(models)
-    return asked if record is None else RecordingChat(asked, Path(record))
+    return LiteLlmChat(models) if replay is None else ReplayChat(Path(replay))
 
 
 def locate_project(start: Path) -> Path:

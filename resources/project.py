@@ -20,18 +20,14 @@ class ProjectResource(dg.ConfigurableResource):
 
     agent: bool = False
     """An agent writes the code, even where there is some."""
-    record: str | None = None
-    """A file that the agent's questions and their answers are appended to."""
     replay: str | None = None
     """A recorded session that answers the agent's questions, in place of any model."""
 
     def open(self) -> Project:
         """The project behind the folder; opened once per process."""
-        return _open(self.root, self.runner, self.agent, self.record, self.replay)
+        return _open(self.root, self.runner, self.agent, self.replay)
 
 
 @lru_cache(maxsize=4)
-def _open(
-    root: str, runner: str | None, agent: bool, record: str | None, replay: str | None
-) -> Project:
-    return open_project(Path(root), runner=runner, agent=agent, record=record, replay=replay)
+def _open(root: str, runner: str | None, agent: bool, replay: str | None) -> Project:
+    return open_project(Path(root), runner=runner, agent=agent, replay=replay)

@@ -37,7 +37,10 @@ def add_to(commands) -> None:
     )
     session = one.add_mutually_exclusive_group()
     session.add_argument(
-        "--record", metavar="FILE", type=Path, help="keep the models' answers in a session file"
+        "--record",
+        metavar="FILE",
+        type=Path,
+        help="write all answers of models, earlier ones included, to a session file",
     )
     session.add_argument(
         "--replay",
@@ -54,8 +57,7 @@ def run(options: argparse.Namespace) -> int:
     how = {
         "runner": "unsafe_local" if options.unsafe_local else None,
         "agent": options.agent,
-        "record": _absolute(options.record),
-        "replay": _absolute(options.replay),
+        "replay": str(options.replay.absolute()) if options.replay else None,
     }
     project = opening.project_here(**how)
     papers = opening.papers_of(project) if options.all else options.papers
@@ -64,6 +66,8 @@ def run(options: argparse.Namespace) -> int:
             "no paper to run.",
             hint="Name one (`repro run ID`), take `--all`, or add one with `repro add PATH`.",
         )
+    if len(papers) > 1 and (options.record or options.replay):
+        raise UserError("a session is of one paper.", hint="Run one paper at a time with it.")
     if _runs_code(options.stage):
         project.runner.enforcement()
     codes = []
@@ -75,7 +79,11 @@ def run(options: argparse.Namespace) -> int:
             print(f"error: {error}", file=sys.stderr)
             codes.append(MENDABLE)
             continue
-        codes.append(_run_one(project, paper, options.stage, how))
+        try:
+            codes.append(_run_one(project, paper, options.stage, how))
+        finally:
+            if options.record:
+                _keep_session(project, paper, options.record)
     return FAULT if FAULT in codes else max(codes)
 
 
@@ -134,8 +142,13 @@ def _alone(project: Project, paper: str) -> Iterator[None]:
         yield
 
 
-def _absolute(path: Path | None) -> str | None:
-    return str(path.absolute()) if path else None
+def _keep_session(project: Project, paper: str, path: Path) -> None:
+    """Write all answers that the ledger holds of a paper's questions into a session's file."""
+    from repro_pipeline.agent.session import recorded, write_session
+
+    events = project.ledger.events(paper, kinds={"model_called"})
+    write_session(recorded(events, project.store), path)
+    print(f"session: {path}")
 
 
 def _innermost(error):

@@ -15,6 +15,7 @@ from repro_pipeline.agent.chat import ChatRequest, NoModel, Unavailable
 from repro_pipeline.agent.memory_probe import STEP as MEMORY
 from repro_pipeline.agent.model import Implementation
 from repro_pipeline.agent.prompt import checked_text
+from repro_pipeline.agent.session import read_session
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.cli import main
 from repro_pipeline.ledger.chain import verify_chain
@@ -191,7 +192,7 @@ def test_an_agent_writes_what_is_then_run_and_scored(use, opened, capsys):
     assert "of which 1 right to the printed digits" in page
 
 
-def test_it_goes_on_where_it_was_killed_and_asks_nothing_twice(use, opened):
+def test_it_goes_on_where_it_was_killed_and_asks_nothing_twice(use, project, opened):
     whole = by_role(PLAN)
 
     def until_killed(request):
@@ -202,7 +203,9 @@ def test_it_goes_on_where_it_was_killed_and_asks_nothing_twice(use, opened):
     first = use(until_killed)
     assert main(["run", "tiny", "--stage", "implementation"]) == 130
     second = use(by_role(PLAN[3:]))
-    assert main(["run", "tiny", "--stage", "implementation"]) == 0
+    file = project / "session.jsonl"
+    assert main(["run", "tiny", "--stage", "implementation", "--record", str(file)]) == 0
+    assert len(read_session(file)) == 9  # the first launch's answers as well
     asked = [(r.step, r.role, r.ordinal) for r in (*first.asked[:-1], *second.asked)]
     assert len(asked) == len(set(asked)) == 9
     assert [step.step for step in steps(opened)] == list(range(7))

@@ -8,8 +8,9 @@ import pytest
 
 from repro_pipeline.agent.chat import ChatRequest, Message, NotRecorded
 from repro_pipeline.agent.prompt import Block
+from repro_pipeline.agent.session import write_session
 from repro_pipeline.errors import FileFormatError
-from resources.chat_replay import RecordingChat, ReplayChat, read_session
+from resources.chat_replay import ReplayChat
 from tests.scripted import ScriptedModel
 
 
@@ -25,9 +26,8 @@ def session(request, tmp_path):
 
 
 def record(path, *requests) -> None:
-    chat = RecordingChat(ScriptedModel(f"answer {n}" for n in range(9)), path)
-    for one in requests:
-        chat.complete(one)
+    model = ScriptedModel(f"answer {n}" for n in range(9))
+    write_session({(r.step, r.role, r.ordinal): (r, model.complete(r)) for r in requests}, path)
 
 
 def test_what_was_recorded_is_answered_again(session):
@@ -41,12 +41,6 @@ def test_what_was_recorded_is_answered_again(session):
     assert replay.info("coder").name == "scripted"
 
 
-def test_recording_goes_on_in_a_file_that_was_begun(session):
-    record(session, request(0))
-    record(session, request(1))
-    assert len(read_session(session)) == 2
-
-
 def test_a_new_question_and_a_changed_one_are_named(session):
     record(session, request(0))
     replay = ReplayChat(session)
@@ -54,8 +48,14 @@ def test_a_new_question_and_a_changed_one_are_named(session):
         replay.complete(request(1))
     with pytest.raises(NotRecorded, match="was 'Question', is 'Other'"):
         replay.complete(request(0, text="Other"))
-    with pytest.raises(NotRecorded, match="no question of the role 'judge'"):
-        replay.info("judge")
+
+
+def test_a_role_that_was_never_asked_has_a_model_and_an_empty_session_has_none(session):
+    record(session, request(0))
+    assert ReplayChat(session).info("judge").name == "scripted"
+    record(session)
+    with pytest.raises(NotRecorded, match="no answer at all"):
+        ReplayChat(session).info("judge")
 
 
 def test_other_run_output_is_drift_that_is_told(session):
@@ -75,12 +75,11 @@ def test_what_is_no_session_is_refused(tmp_path, content):
         ReplayChat(path)
 
 
-def test_a_broken_line_is_named_before_anything_is_asked(session, tmp_path):
+def test_a_broken_line_is_named(tmp_path):
     record(tmp_path / "x.jsonl", request(0))
     with (tmp_path / "x.jsonl").open("a") as file:
         file.write(json.dumps({"request": {}}) + "\n")
-    model = ScriptedModel(["x"])
     with pytest.raises(FileFormatError, match=r"x\.jsonl:3"):
-        RecordingChat(model, tmp_path / "x.jsonl")
+        ReplayChat(tmp_path / "x.jsonl")
     with pytest.raises(FileFormatError, match="no such recorded session"):
         ReplayChat(tmp_path / "absent.jsonl")
