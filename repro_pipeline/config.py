@@ -82,6 +82,33 @@ class Fetch(Frozen):
     """The largest file."""
 
 
+class LiteratureConfig(Frozen):
+    """Where cited works are looked for. Without it in `repro.yaml` nothing is asked or fetched."""
+
+    providers: tuple[Literal["openalex", "semantic_scholar", "arxiv", "crossref"], ...] = (
+        "openalex",
+        "semantic_scholar",
+        "arxiv",
+        "crossref",
+    )
+    """Asked in this order."""
+    openalex: HttpUrl = "https://api.openalex.org"
+    semantic_scholar: HttpUrl = "https://api.semanticscholar.org"
+    arxiv: HttpUrl = "https://export.arxiv.org"
+    crossref: HttpUrl = "https://api.crossref.org"
+    github: HttpUrl = "https://api.github.com"
+    top: Annotated[int, Field(ge=1, le=20)] = 3
+    """How many of the highest ranked works are brought."""
+    interval: Seconds = 3
+    """Between two requests to a host, by all processes of the user."""
+    timeout: Seconds = 30
+    """The longest silence of a server."""
+    longest: Seconds = 120
+    """The longest time that one answer may take."""
+    longest_pause: Seconds = 60
+    """A server that asks for a longer pause is left alone."""
+
+
 class Grobid(Frozen):
     """The GROBID server that PDFs are sent to."""
 
@@ -117,6 +144,8 @@ class ProjectConfig(Frozen):
     budget: Budget = Budget()
     """Of one paper; a task can only lower it."""
     fetch: Fetch = Fetch()
+    literature: LiteratureConfig | None = None
+    """None: cited works are read from `references/` only; no service is asked for them."""
     grobid: Grobid | None = None
     """None: PDFs are read without a service."""
     models: Roles = Roles()

@@ -8,8 +8,9 @@ from typing import IO, Protocol
 
 from repro_pipeline.agent.chat import ChatAnswer, ChatRequest, ModelInfo
 from repro_pipeline.ledger.events import Event, Head, Payload
+from repro_pipeline.lineage.literature import Brought, Exclusions
 from repro_pipeline.paper.fetch import ArxivPaper, FetchRecord, PaperUrl
-from repro_pipeline.paper.model import Paper
+from repro_pipeline.paper.model import Paper, Reference
 from repro_pipeline.sandbox.policy import Enforcement, RunOutcome, SandboxPolicy
 
 
@@ -111,6 +112,13 @@ class PaperSource(Protocol):
 
         `asked` is what the user asked for. Raises FetchError.
         """
+
+
+class Literature(Protocol):
+    """Brings cited works from outside."""
+
+    def bring(self, reference: Reference, exclusions: Exclusions) -> Brought:
+        """A cited work's record, text and code, as far as they can be had and may be looked at."""
 
 
 class TeiService(Protocol):

@@ -1,0 +1,171 @@
+"""Cited works from outside: which record is the work, what may never be looked at, and what was brought.
+
+Pure: whatever talks to a network lies behind `ports.Literature`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import Literal
+from urllib.parse import urlsplit
+
+from repro_pipeline.frozen import Frozen, Sha256
+from repro_pipeline.paper.model import Paper, Reference
+
+_SAME = 0.9
+"""Share of their words that two titles must have in common (Jaccard)."""
+_YEARS_APART = 2
+"""A preprint may be this much older than the article."""
+_OWN = re.compile(
+    r"\b(our|we|this (paper|work)|source code|code (is|are|will be|has been)|available at|repository)\b",
+    re.IGNORECASE,
+)
+_REPOSITORY = re.compile(r"\b(github\.com|gitlab\.com|bitbucket\.org)/([\w.-]+)/([\w.-]+)", re.I)
+_TAIL = re.compile(r"(\.git)?[.,;:)]*$")
+
+
+class Work(Frozen):
+    """A record of a published work, as a provider has it."""
+
+    provider: str
+    title: str
+    authors: tuple[str, ...] = ()
+    """Family names."""
+    year: int | None = None
+    doi: str | None = None
+    arxiv: str | None = None
+    links: tuple[str, ...] = ()
+    """Addresses of texts and code that the record names."""
+
+
+class CodeTree(Frozen):
+    """Code of a cited work at one commit."""
+
+    repository: str
+    """host/owner/name."""
+    commit: str
+    licence: str | None
+    """SPDX id; None where none is named: read, and never copied on."""
+    files: dict[str, Sha256]
+    """Those that matter, in the artifact store, by their path."""
+
+
+class Excluded(Frozen):
+    """What was not looked at, and the rule that forbids it."""
+
+    what: str
+    rule: str
+
+
+class Brought(Frozen):
+    """What came of looking for one cited work."""
+
+    key: str
+    work: Work | None = None
+    text: Sha256 | None = None
+    """Its text, in the artifact store."""
+    code: CodeTree | None = None
+    excluded: tuple[Excluded, ...] = ()
+    failures: tuple[str, ...] = ()
+    """Why something could not be had, in sentences."""
+
+
+def plain_title(title: str) -> str:
+    """A title as words: no case, accents, marks or markup."""
+    text = unicodedata.normalize("NFKD", re.sub(r"<[^>]+>|\\[a-z]+", " ", title))
+    text = "".join(char for char in text if not unicodedata.combining(char))
+    return re.sub(r"[^a-z0-9]+", " ", text.lower()).strip()
+
+
+def same_title(one: str, other: str) -> bool:
+    """Whether two titles are of one work, up to spelling; a short title must be the same."""
+    first, second = plain_title(one).split(), plain_title(other).split()
+    if not first or not second:
+        return False
+    if first == second:
+        return True
+    common, union = set(first) & set(second), set(first) | set(second)
+    return min(len(first), len(second)) >= 5 and len(common) / len(union) >= _SAME
+
+
+def mismatch(reference: Reference, work: Work) -> str | None:
+    """Why a record is not the cited work; None where it is."""
+    ids = [(reference.doi, work.doi), (_bare(reference.arxiv), _bare(work.arxiv))]
+    for one, other in ids:
+        if one and other and one.lower() == other.lower():
+            same = reference.title is None or _related(reference.title, work.title)
+            return None if same else f"it has another title: '{work.title}'"
+    if reference.title is None or not same_title(reference.title, work.title):
+        return f"it has another title: '{work.title}'"
+    if reference.year and work.year and abs(reference.year - work.year) > _YEARS_APART:
+        return f"it is of {work.year}, not of {reference.year}"
+    if reference.authors and work.authors:
+        cited = {plain_title(name) for name in " ".join(reference.authors).split()}
+        if not any(set(plain_title(name).split()) & cited for name in work.authors):
+            return f"it is by {work.authors[0]}, who is not cited"
+    return None
+
+
+def _related(one: str, other: str) -> bool:
+    """Whether two titles under one id share half of their words: ids are mistyped."""
+    first, second = set(plain_title(one).split()), set(plain_title(other).split())
+    return len(first & second) >= 0.5 * min(len(first), len(second))
+
+
+def _bare(arxiv: str | None) -> str | None:
+    return re.sub(r"v\d+$", "", arxiv) if arxiv else None
+
+
+def repositories_in(text: str) -> Iterator[str]:
+    """The code repositories that a text names, as host/owner/name."""
+    for host, owner, name in _REPOSITORY.findall(text):
+        yield f"{host.lower()}/{owner}/{_TAIL.sub('', name)}"
+
+
+class Exclusions:
+    """What may never be looked at: the paper itself, its authors' code, and what restates its results."""
+
+    def __init__(self, paper: Paper, named: Iterable[str] = ()) -> None:
+        self._title = paper.title
+        self._named = {_address(one): "task.yaml: exclude" for one in named}
+        for section in paper.sections:
+            for sentence in re.split(r"(?<=[.!?])\s", section.text):
+                if _OWN.search(sentence):
+                    for found in repositories_in(sentence):
+                        self._named.setdefault(
+                            _address(found), "the paper names it as its own code"
+                        )
+
+    def of_work(self, work: Work) -> Excluded | None:
+        """The rule against a work; None where there is none."""
+        if same_title(work.title, self._title):
+            return Excluded(what=work.title, rule="it is the paper itself")
+        return None
+
+    def of_address(self, address: str) -> Excluded | None:
+        """The rule against an address: it is an excluded one, or lies below it."""
+        asked = _address(address)
+        for one, rule in self._named.items():
+            if asked == one or asked.startswith(one + "/"):
+                return Excluded(what=address, rule=rule)
+        return None
+
+    def of_text(self, what: str, text: str) -> Excluded | None:
+        """The rule against a page, such as a README, that bears the paper's title: a mirror, or results."""
+        title = plain_title(self._title)
+        if len(title.split()) >= 3 and title in plain_title(text):
+            return Excluded(
+                what=what, rule="it bears the paper's title, so it may restate its results"
+            )
+        return None
+
+
+def _address(text: str) -> str:
+    parts = urlsplit(text if "://" in text else f"https://{text}")
+    host = (parts.hostname or "").removeprefix("www.")
+    return f"{host}{parts.path}".rstrip("/").removesuffix(".git").lower()
+
+
+Provider = Literal["openalex", "semantic_scholar", "arxiv", "crossref"]
