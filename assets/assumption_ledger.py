@@ -10,7 +10,7 @@ from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.ledger.events import AssumptionRecorded
 from repro_pipeline.lineage.ledger import HUMAN, assumptions_of, changes_in
 from repro_pipeline.lineage.model import AssumptionLedger, Lineage
-from repro_pipeline.lineage.rank import read_references
+from repro_pipeline.lineage.rank import brought_texts, read_references
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.stages import Stage
 
@@ -69,6 +69,7 @@ def assumption_ledger(
 ) -> AssumptionLedger:
     """What the paper leaves unsaid and how it was filled in, each with its source, before any code."""
     texts = read_references(stage.bundle_folder, paper_bundle.references)
+    texts |= brought_texts(paper_lineage, stage.project.store)
     changes = changes_in(stage.events({"assumption_recorded"}))
     ledger = assumptions_of(paper_bundle.task, texts, paper_lineage, parsed_paper, changes)
     for assumption in ledger.assumptions:

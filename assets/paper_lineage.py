@@ -6,10 +6,12 @@ import dagster as dg
 
 from assets.stage import stage_asset
 from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.lineage.literature import Brought, Exclusions
 from repro_pipeline.lineage.model import Lineage
-from repro_pipeline.lineage.rank import TOP, rank_references, read_references
+from repro_pipeline.lineage.rank import TOP, rank_references, read_references, with_brought
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.stages import Stage
+from resources.literature import HttpLiterature
 
 
 def describe(lineage: Lineage) -> dict:
@@ -34,8 +36,48 @@ def describe(lineage: Lineage) -> dict:
     }
 
 
-@stage_asset(group="understand", version="1", describe=describe)
+def what_lineage_rests_on(stage: Stage, paper_bundle: Bundle, parsed_paper: Paper) -> dict:
+    """The document, the works at hand, and whether and where others are looked for."""
+    literature = stage.project.config.literature
+    return {
+        "paper": parsed_paper.model_dump(mode="json"),
+        "references": {name: paper_bundle.files[name] for name in paper_bundle.references},
+        "exclude": list(paper_bundle.task.exclude),
+        "literature": literature.model_dump(mode="json") if literature else None,
+    }
+
+
+@stage_asset(group="understand", version="2", describe=describe, depends_on=what_lineage_rests_on)
 def paper_lineage(stage: Stage, paper_bundle: Bundle, parsed_paper: Paper) -> Lineage:
-    """The cited works, ranked by how much the paper rests on them, and those that are at hand."""
+    """The cited works, ranked by how much the paper rests on them, and those that are at hand.
+
+    Works of the bundle's `references/` come first. Others are looked for only where `literature` stands
+    in `repro.yaml`, and never the paper itself, its authors' code, or what restates its results.
+    """
     texts = read_references(stage.bundle_folder, paper_bundle.references)
-    return rank_references(parsed_paper, texts)
+    lineage = rank_references(parsed_paper, texts)
+    if stage.project.config.literature is None:
+        return lineage
+    brought = _bring(stage, paper_bundle, parsed_paper, lineage)
+    for one in brought:
+        for hit in one.excluded:
+            stage.warn("excluded", f"Not looked at for '{one.key}': {hit.what}: {hit.rule}.")
+        for sentence in one.failures:
+            stage.warn("literature", f"'{one.key}': {sentence}")
+    return with_brought(lineage, brought)
+
+
+def _bring(
+    stage: Stage, paper_bundle: Bundle, parsed_paper: Paper, lineage: Lineage
+) -> list[Brought]:
+    """The highest ranked works that are not at hand."""
+    config = stage.project.config
+    literature = HttpLiterature(config.literature, config.fetch, stage.project.store)
+    exclusions = Exclusions(parsed_paper, paper_bundle.task.exclude)
+    references = {reference.key: reference for reference in parsed_paper.references}
+    wanted = [
+        one.key
+        for one in lineage.ranked[: config.literature.top]
+        if one.score > 0 and one.local_file is None
+    ]
+    return [literature.bring(references[key], exclusions) for key in wanted]

@@ -9,6 +9,7 @@ from pydantic import Field, StringConstraints
 
 from repro_pipeline.claims.model import ClaimId
 from repro_pipeline.frozen import Frozen, Sha256, Slug
+from repro_pipeline.lineage.literature import Brought
 
 
 class Influence(StrEnum):
@@ -99,6 +100,8 @@ class Lineage(Frozen):
     ranked: tuple[RankedReference, ...]
     unread: tuple[str, ...] = ()
     """Keys of highly ranked references for which no text was at hand."""
+    brought: tuple[Brought, ...] = ()
+    """What came of looking for those, where `literature` stands in repro.yaml."""
 
 
 class AssumptionLedger(Frozen):

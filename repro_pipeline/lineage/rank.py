@@ -6,8 +6,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from repro_pipeline.lineage.literature import Brought
 from repro_pipeline.lineage.model import Lineage, RankedReference
 from repro_pipeline.paper.model import CitationContext, Paper, Reference, Table
+from repro_pipeline.ports import ArtifactStore
 
 _SECTIONS = (
     (re.compile(r"experiment|setup|set-up|implementation|training|evaluation|detail", re.I), 3.0),
@@ -90,6 +92,26 @@ def read_references(folder: Path, names: Sequence[str]) -> dict[str, str]:
     for name in names:
         if Path(name).suffix in {".md", ".txt", ".tex", ".py", ".yaml", ".yml", ".json", ".bib"}:
             texts[name] = (folder / name).read_text(encoding="utf-8", errors="replace")
+    return texts
+
+
+def with_brought(lineage: Lineage, brought: Sequence[Brought]) -> Lineage:
+    """A lineage with what was brought from outside: a work with a text or code is no longer unread."""
+    had = {one.key for one in brought if one.text or one.code}
+    unread = tuple(key for key in lineage.unread if key not in had)
+    return lineage.model_copy(update={"brought": tuple(brought), "unread": unread})
+
+
+def brought_texts(lineage: Lineage, store: ArtifactStore) -> dict[str, str]:
+    """The texts and code that were brought, by a name that says of which work. Raises IntegrityError."""
+    texts = {}
+    for one in lineage.brought:
+        files = dict(one.code.files) if one.code else {}
+        if one.text:
+            files["paper.txt"] = one.text
+        for path, digest in files.items():
+            name = f"brought/{one.key}/{path}"
+            texts[name] = store.get(digest).decode("utf-8", errors="replace")
     return texts
 
 
