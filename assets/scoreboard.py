@@ -12,11 +12,11 @@ from resources.project import ProjectResource
     group_name="judge",
     kinds={"python"},
     owners=OWNERS,
-    code_version="1",
-    description="Every paper's latest scores side by side: headline, dimensions, integrity, cost.",
+    code_version="2",
+    description="Every paper's latest scores side by side: headline, dimensions, integrity, trend, cost.",
 )
 def scoreboard(project: ProjectResource) -> dg.MaterializeResult:
-    """Write `reports/scoreboard.html` from the ledger."""
+    """Write `reports/scoreboard.{html,csv,parquet}` from the ledger."""
     board = write_scoreboard(project.open())
     rows = [dg.TableRecord(row) for row in board.rows]
     table = {"scores": dg.MetadataValue.table(rows)} if rows else {}

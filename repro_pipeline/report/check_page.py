@@ -6,11 +6,8 @@ the command that corrects it; it sends nothing, and the page's policy allows no 
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import shlex
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 import repro_pipeline
@@ -22,7 +19,7 @@ from repro_pipeline.paper.document import spans
 from repro_pipeline.paper.model import Cell, Paper, Table
 from repro_pipeline.paper.originals import Original, Picture, originals
 from repro_pipeline.paper.tables import is_doubtful
-from repro_pipeline.report.html import environment
+from repro_pipeline.report.html import environment, inline_script
 
 
 @dataclass(frozen=True)
@@ -75,8 +72,6 @@ def check_page(paper: Paper, bundle: Bundle, folder: Path) -> str:
         _table(read, table, original, bundle.paper)
         for table, original in zip(paper.tables, found, strict=True)
     ]
-    script = (files("repro_pipeline.report") / "templates" / "check.js").read_text("utf-8")
-    digest = hashlib.sha256(script.encode()).digest()
     return (
         environment()
         .get_template("check.html")
@@ -84,8 +79,7 @@ def check_page(paper: Paper, bundle: Bundle, folder: Path) -> str:
             paper=paper,
             id=bundle.paper,
             tables=tables,
-            script=script,
-            script_digest=base64.b64encode(digest).decode(),
+            **inline_script("check.js"),
             version=repro_pipeline.__version__,
         )
     )

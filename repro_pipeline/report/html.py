@@ -6,11 +6,14 @@ characters are dropped, and the page's own policy forbids scripts and any reques
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.resources import files
 from typing import Any
 
 from repro_pipeline.experiment.model import Attempt, Run
@@ -211,6 +214,13 @@ def environment() -> Any:
         "describe": figures.describe,
     }
     return templates
+
+
+def inline_script(name: str) -> dict[str, str]:
+    """A script of this package and its digest for the page's policy, which allows no other script."""
+    text = (files("repro_pipeline.report") / "templates" / name).read_text("utf-8")
+    digest = hashlib.sha256(text.encode()).digest()
+    return {"script": text, "script_digest": base64.b64encode(digest).decode()}
 
 
 def moment(at: datetime) -> str:

@@ -6,22 +6,53 @@ are never averaged. A paper that could not be scored has a row with the reason.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
+from pydantic import AwareDatetime, ValidationError
+
+from repro_pipeline.environment.model import DataManifest
+from repro_pipeline.errors import IntegrityError
 from repro_pipeline.frozen import Frozen, Slug, digest
-from repro_pipeline.ledger.events import PROJECT_CHAIN, StageFinished
-from repro_pipeline.ledger.projections import State, advance, attempts, reviews, stages
+from repro_pipeline.ledger.events import PROJECT_CHAIN, Scored, StageFinished
+from repro_pipeline.ledger.projections import (
+    State,
+    advance,
+    attempts,
+    model_calls,
+    reviews,
+    stages,
+    timeline,
+)
+from repro_pipeline.ledger.projections import scores as scorings
+from repro_pipeline.ledger.tables import frame, write_tables
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.project import Project
-from repro_pipeline.report.html import environment
+from repro_pipeline.report.html import environment, inline_script
 from repro_pipeline.report.model import MODE_LABELS
+from repro_pipeline.report.privacy import is_private
 from repro_pipeline.scoring.model import IntegrityStatus, Scores
 from repro_pipeline.scoring.review import after_review, item_of
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import output_of
 from repro_pipeline.status import Outcome, Status, Verdict
+
+_LOOKS = 50
+"""How many scorings of a paper the trend shows."""
+
+
+class Look(Frozen):
+    """One scoring of a paper: a new rubric, or new evidence."""
+
+    at: AwareDatetime
+    overall: str
+    reproduced: int | None
+    """Claims reproduced then; None where those scores cannot be read any more."""
+    claims: int
 
 
 class ScoreboardRow(Frozen):
@@ -47,20 +78,28 @@ class ScoreboardRow(Frozen):
     reason: str = ""
     attempts: int = 0
     run_seconds: float = 0.0
+    model_calls: int = 0
+    usd: float | None = None
+    """What the calls of known price cost; None where none is known."""
+    unpriced: int = 0
+    """How many calls have no known price."""
+    history: tuple[Look, ...] = ()
+    """The latest scorings, oldest first."""
     report: str | None = None
     """The report's page, relative to the scoreboard's."""
 
 
 class Scoreboard(Frozen):
-    """The rows of all papers, and the page that shows them."""
+    """The rows of all papers, and the page that shows them; the same as CSV and Parquet beside it."""
 
     papers: tuple[ScoreboardRow, ...]
     path: str
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The rows as flat JSON values, for tables of other tools."""
-        return [row.model_dump(mode="json") for row in self.papers]
+        """The rows as flat JSON values, for tables of other tools; the history as JSON text."""
+        rows = [row.model_dump(mode="json") for row in self.papers]
+        return [{**row, "history": json.dumps(row["history"])} for row in rows]
 
     @property
     def digest(self) -> str:
@@ -84,18 +123,69 @@ def render_scoreboard_html(rows: tuple[ScoreboardRow, ...]) -> str:
         if (members := [row for row in rows if row.mode == mode])
     ]
     unscored = [row for row in rows if row.mode is None]
-    return environment().get_template("scoreboard.html").render(groups=groups, unscored=unscored)
+    return (
+        environment()
+        .get_template("scoreboard.html")
+        .render(
+            groups=groups,
+            unscored=unscored,
+            outcomes=sorted({row.overall for row in rows if row.overall}),
+            trends={row.paper: trend(row.history) for row in rows},
+            **inline_script("scoreboard.js"),
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Trend:
+    """The share of reproduced claims over the scorings, as a line in a box of 80 by 20."""
+
+    points: str
+    """Corners of the line, as SVG wants them."""
+    last: tuple[float, float]
+    text: str
+    """The same in words."""
+
+
+def trend(history: tuple[Look, ...]) -> Trend | None:
+    """The trend; None for fewer than two scorings that can be read."""
+    shares = [look.reproduced / look.claims for look in history if look.reproduced is not None]
+    if len(shares) < 2:
+        return None
+    places = [
+        (round(80 * index / (len(shares) - 1), 1), round(20 - 20 * share, 1))
+        for index, share in enumerate(shares)
+    ]
+    first, last = (f"{100 * share:.0f} %" for share in (shares[0], shares[-1]))
+    return Trend(
+        points=" ".join(f"{x},{y}" for x, y in places),
+        last=places[-1],
+        text=f"{first} to {last} in {len(shares)} scorings",
+    )
 
 
 def write_scoreboard(project: Project) -> Scoreboard:
-    """Make the scoreboard of all papers in the ledger and write `reports/scoreboard.html`."""
+    """Make the scoreboard of all papers in the ledger and write it to `reports/`.
+
+    `scoreboard.html` is the page; `scoreboard.csv` and `scoreboard.parquet` hold its rows.
+    """
     rows = scoreboard_rows(project)
     page = project.root / "reports" / "scoreboard.html"
     page.parent.mkdir(parents=True, exist_ok=True)
     fresh = page.with_name(".scoreboard.html.new")
     fresh.write_text(render_scoreboard_html(rows), encoding="utf-8")
     fresh.replace(page)
+    table = frame(ScoreboardRow, rows)
+    write_tables({"scoreboard": table}, page.parent)
+    plain = page.with_name(".scoreboard.csv.new")
+    table.map(_no_formula).to_csv(plain, index=False)
+    plain.replace(page.with_name("scoreboard.csv"))
     return Scoreboard(papers=rows, path=str(page))
+
+
+def _no_formula(cell: Any) -> Any:
+    """A text that no spreadsheet takes for a formula: titles are the papers', and may be hostile."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@")) else cell
 
 
 def _row(paper: str, state: State, project: Project) -> ScoreboardRow:
@@ -106,10 +196,12 @@ def _row(paper: str, state: State, project: Project) -> ScoreboardRow:
         "title": _title(last.get("parsed_paper"), project) or paper,
         "attempts": len(tried),
         "run_seconds": sum(attempt.seconds for attempt in tried),
+        **_model_cost(state),
+        "history": _history(state, project),
     }
     scored = last.get("scores")
     if scored is None or scored.output is None:
-        return ScoreboardRow(**known, reason=_why(last))
+        return ScoreboardRow(**known, reason=_why(last, project))
     result = output_of(project, scored, Scores)
     found = Counter(verdict.verdict for verdict in result.verdicts)
     report = project.reports(paper) / "report.html"
@@ -136,12 +228,41 @@ def _title(row: StageFinished | None, project: Project) -> str:
     return output_of(project, row, Paper).title if row and row.output else ""
 
 
-def _why(last: Mapping[str, StageFinished]) -> str:
-    """The first stage that stopped the paper, in a sentence."""
+def _model_cost(state: State) -> dict[str, Any]:
+    calls = model_calls(state)
+    prices = [call.usd for call in calls if call.usd is not None]
+    return {
+        "model_calls": len(calls),
+        "usd": sum(prices) if prices else None,
+        "unpriced": len(calls) - len(prices),
+    }
+
+
+def _history(state: State, project: Project) -> tuple[Look, ...]:
+    times = [event.at for event in timeline(state) if event.kind == "scored"]
+    made = list(zip(times, scorings(state), strict=True))[-_LOOKS:]
+    return tuple(_look(at, scored, project) for at, scored in made)
+
+
+def _look(at: datetime, scored: Scored, project: Project) -> Look:
+    try:
+        verdicts = Scores.model_validate_json(project.store.get(scored.scores)).verdicts
+    except (IntegrityError, ValidationError):  # collected, or of an earlier version
+        return Look(at=at, overall=scored.overall, reproduced=None, claims=0)
+    found = sum(verdict.verdict is Verdict.REPRODUCED for verdict in verdicts)
+    readable = found if verdicts else None
+    return Look(at=at, overall=scored.overall, reproduced=readable, claims=len(verdicts))
+
+
+def _why(last: Mapping[str, StageFinished], project: Project) -> str:
+    """The first stage that stopped the paper, in a sentence; by its code alone where data are private."""
+    described = last.get("data_manifest")
+    private = described and described.output and output_of(project, described, DataManifest)
     for name in STAGES:
         row = last.get(name)
         if row and row.reason and row.status not in {Status.OK, Status.BLOCKED}:
-            return f"{name}: {row.reason.sentence}"
+            said = row.reason.code if private and is_private(private) else row.reason.sentence
+            return f"{name}: {said}"
     return "It was not scored yet."
 
 

@@ -12,7 +12,7 @@ import pytest
 from unit.report.breiman import bare_report, breiman_report, hostile_report
 
 from repro_pipeline.report.html import render_html
-from repro_pipeline.report.scoreboard import ScoreboardRow, render_scoreboard_html
+from repro_pipeline.report.scoreboard import Look, ScoreboardRow, render_scoreboard_html
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -39,8 +39,15 @@ def scoreboard() -> str:
         report="random-forests-2001/report.html",
     )
     written = {"paper": "written", "title": "W" * 200, "mode": "agent", "overall": "pass"}
+    second = {"paper": "second", "title": "Another", "overall": "pass", "reproduced": 2}
+    looks = tuple(
+        Look(at=f"2026-03-0{day}T00:00:00Z", overall="fail", reproduced=found, claims=16)
+        for day, found in ((1, 4), (2, None), (3, 10))
+    )
+    given = given.model_copy(update={"history": looks})
     broken = ScoreboardRow(paper="broken", title="A paper", reason="paper.tex:3: never closed.")
-    return render_scoreboard_html((given, ScoreboardRow(**{**dict(given), **written}), broken))
+    others = [ScoreboardRow(**{**dict(given), **one}) for one in (second, written)]
+    return render_scoreboard_html((given, *others, broken))
 
 
 CONTENTS = {
@@ -150,6 +157,62 @@ def test_a_link_to_a_claim_opens_its_runs(opened):
     assert runs.get_by_role("row").count() == 1 + 5
 
 
+@pytest.mark.parametrize("name", ["breiman", "bare"])
+def test_the_claims_do_not_scroll_sideways_on_a_small_screen(opened, name: str):
+    page = opened(name, width=1200)
+    table = page.get_by_role("region", name="All claims, table")
+    assert table.evaluate("box => box.scrollWidth - box.clientWidth") <= 0
+
+
+def test_the_end_of_a_failed_runs_log_opens(opened):
+    page = opened("breiman", width=400)
+    line = page.get_by_text("Traceback (most recent call last):")
+    assert not line.is_visible()
+    page.get_by_text("The end of its log").focus()
+    page.keyboard.press("Enter")
+    sync_api.expect(line).to_be_visible()
+
+
+def board(page, name: str = "Given code, unblinded") -> list[str]:
+    rows = page.get_by_role("region", name=name).locator("tbody tr:visible code")
+    return rows.all_text_contents()
+
+
+def test_the_scoreboard_is_sorted_with_the_keyboard(opened):
+    page = opened("scoreboard")
+    assert board(page) == ["random-forests-2001", "second"]
+    page.get_by_role("button", name="Reproduced").first.focus()
+    header = page.get_by_role("columnheader", name="Reproduced").first
+    page.keyboard.press("Enter")
+    assert board(page) == ["second", "random-forests-2001"]
+    sync_api.expect(header).to_have_attribute("aria-sort", "ascending")
+    page.keyboard.press("Space")
+    assert board(page) == ["random-forests-2001", "second"]
+    sync_api.expect(header).to_have_attribute("aria-sort", "descending")
+    sync_api.expect(page.get_by_role("status")).to_have_text("Sorted by Reproduced, descending.")
+
+
+def test_the_scoreboard_is_filtered_with_the_keyboard(opened):
+    page = opened("scoreboard", width=400)
+    page.get_by_label("Text in a row").focus()
+    page.keyboard.type("ANOTHER")
+    assert board(page) == ["second"]
+    sync_api.expect(page.get_by_role("status")).to_have_text("1 of 4 papers shown.")
+    page.get_by_label("Text in a row").fill("")
+    page.get_by_label("Overall").select_option("unscored")
+    assert board(page) == [] and board(page, "Not scored") == ["broken"]
+
+
+def test_the_scoreboard_is_whole_without_scripts(browser, pages):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(pages["scoreboard"].as_uri())
+    assert page.get_by_role("row").count() == 3 + 2 + 2
+    assert not page.get_by_label("Text in a row").is_visible()
+    assert page.get_by_role("link", name="Parquet").get_attribute("href") == "scoreboard.parquet"
+    context.close()
+
+
 def test_the_page_is_used_with_the_keyboard_alone(opened):
     page = opened("breiman", width=400)
     page.keyboard.press("Tab")
@@ -206,10 +269,11 @@ def test_the_band_and_the_marks_are_drawn_where_the_numbers_say(opened):
         assert row["mark"] == pytest.approx(expected, abs=1.5), row
 
 
-def test_print_shows_every_run_without_the_menu(opened):
+def test_print_shows_every_run_without_the_menu(opened, pictures: Path):
     page = opened("breiman")
     page.emulate_media(media="print")
     assert not page.get_by_role("navigation").is_visible()
     for runs in page.locator("details .inside").all():
         assert runs.bounding_box()["height"] > 0
-    assert page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
+    printed = page.pdf(prefer_css_page_size=True, path=pictures / "breiman-print.pdf")
+    assert printed.startswith(b"%PDF")

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from unit.report.breiman import CRASHED, breiman_report, hostile_report
 
 from repro_pipeline.config import ProjectConfig
 from repro_pipeline.frozen import digest
-from repro_pipeline.ledger.events import AttemptFinished, RubricSeen, StageFinished
+from repro_pipeline.ledger.events import (
+    AttemptFinished,
+    ModelCalled,
+    RubricSeen,
+    Scored,
+    StageFinished,
+)
 from repro_pipeline.project import Project
 from repro_pipeline.report.scoreboard import (
     render_scoreboard_html,
     scoreboard_rows,
+    trend,
     write_scoreboard,
 )
 from repro_pipeline.scoring.model import Scores
-from repro_pipeline.status import Reason, Status
+from repro_pipeline.status import Reason, Status, Verdict
 from resources.artifact_store import FsspecArtifactStore
 from resources.ledger_sql import SqlLedger
 
@@ -122,3 +131,93 @@ def test_a_failed_attempt_costs_as_well(project: Project):
 
 def test_an_empty_ledger_has_an_empty_page(project: Project):
     assert "holds no paper yet" in render_scoreboard_html(scoreboard_rows(project))
+
+
+def scored(project: Project, paper: str, scores: Scores) -> None:
+    finish(project, paper, "scores", scores)
+    stored = project.store.put(scores.model_dump_json(by_alias=True).encode())
+    event = Scored(
+        rubric=digest("rubric"),
+        evidence=digest([paper, stored]),
+        scores=stored,
+        overall=scores.overall,
+        headline=scores.headline,
+    )
+    project.ledger.append(paper, event, actor="code:test")
+
+
+def worse(verdicts: tuple) -> tuple:
+    return (
+        tuple(v.model_copy(update={"verdict": Verdict.INCONCLUSIVE}) for v in verdicts[:8])
+        + verdicts[8:]
+    )
+
+
+def test_the_trend_goes_from_the_first_scoring_to_the_latest(project: Project):
+    latest = scores_of("forests")
+    scored(project, "forests", scores_of("forests", verdicts=worse(latest.verdicts)))
+    scored(project, "forests", latest)
+    (row,) = scoreboard_rows(project)
+    assert [look.reproduced for look in row.history] == [5, 10]
+    assert row.history[0].at <= row.history[1].at
+    found = trend(row.history)
+    assert found.text == "31 % to 62 % in 2 scorings"
+    assert found.points == "0.0,13.8 80.0,7.5"
+    page = render_scoreboard_html((row,))
+    assert 'aria-label="31 % to 62 % in 2 scorings"' in page
+    assert trend(row.history[:1]) is None
+
+
+def test_scores_that_are_gone_are_a_gap_and_no_zero(project: Project):
+    scored(project, "forests", scores_of("forests"))
+    event = Scored(
+        rubric=digest("rubric"),
+        evidence=digest("lost"),
+        scores=digest("lost"),
+        overall="pass",
+        headline="?",
+    )
+    project.ledger.append("forests", event, actor="code:test")
+    (row,) = scoreboard_rows(project)
+    assert [look.reproduced for look in row.history] == [10, None]
+    assert trend(row.history) is None
+
+
+def test_csv_and_parquet_hold_what_the_page_holds(project: Project):
+    scored(project, "forests", scores_of("forests", headline="=HYPERLINK(1)"))
+    finish(project, "broken", "parsed_paper", reason="paper.tex:3: \\begin{table} is never closed")
+    board = write_scoreboard(project)
+    table = pd.read_parquet(Path(board.path).with_suffix(".parquet"))
+    plain = pd.read_csv(Path(board.path).with_suffix(".csv"))
+    assert list(table["paper"]) == list(plain["paper"]) == ["broken", "forests"]
+    assert list(table["reproduced"]) == list(plain["reproduced"]) == [0, 10]
+    assert table["headline"][1] == "=HYPERLINK(1)"
+    assert plain["headline"][1] == "'=HYPERLINK(1)"
+    assert json.loads(table["history"][1])[0]["reproduced"] == 10
+
+
+def test_what_models_cost_is_told_and_what_is_not_known_as_well(project: Project):
+    (row,) = [r for r in _priced(project) if r.paper == "forests"]
+    assert (row.model_calls, row.usd, row.unpriced) == (2, 0.5, 1)
+    assert "US$ 0.50 and more" in render_scoreboard_html((row,))
+
+
+def _priced(project: Project):
+    scored(project, "forests", scores_of("forests"))
+    for number, usd in enumerate((0.5, None)):
+        call = ModelCalled(
+            role="coder",
+            model="m",
+            step=f"s{number}",
+            ordinal=0,
+            prompt=digest("prompt"),
+            request=digest(number),
+            answer=digest(number),
+            tokens_in=1,
+            tokens_out=1,
+            usd=usd,
+            priced=usd is not None,
+            seconds=1.0,
+        )
+        project.ledger.append("forests", call, actor="model:m")
+    return scoreboard_rows(project)
