@@ -8,9 +8,12 @@ from assets.stage import stage_asset
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.ledger.events import AssumptionRecorded
+from repro_pipeline.lineage.checklist import load_checklist
+from repro_pipeline.lineage.gaps import find_gaps
 from repro_pipeline.lineage.ledger import HUMAN, assumptions_of, changes_in
 from repro_pipeline.lineage.model import AssumptionLedger, Lineage
 from repro_pipeline.lineage.rank import brought_texts, read_references
+from repro_pipeline.lineage.reading import read_gaps
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.stages import Stage
 
@@ -48,7 +51,9 @@ def what_assumptions_rest_on(
 ) -> dict:
     """What is said of assumptions, the document, the works at hand, and what people changed."""
     changes = changes_in(stage.events({"assumption_recorded"}))
+    reader = stage.project.config.models.reader
     return {
+        "reader": reader.model if reader else None,
         "task": paper_bundle.task.model_dump(mode="json", include={"assumptions"}),
         "paper": parsed_paper.model_dump(mode="json"),
         "lineage": paper_lineage.model_dump(mode="json"),
@@ -71,7 +76,9 @@ def assumption_ledger(
     texts = read_references(stage.bundle_folder, paper_bundle.references)
     texts |= brought_texts(paper_lineage, stage.project.store)
     changes = changes_in(stage.events({"assumption_recorded"}))
-    ledger = assumptions_of(paper_bundle.task, texts, paper_lineage, parsed_paper, changes)
+    task = paper_bundle.task
+    gaps = read_gaps(stage, task, parsed_paper, find_gaps(parsed_paper, load_checklist()))
+    ledger = assumptions_of(task, texts, paper_lineage, parsed_paper, changes, gaps)
     for assumption in ledger.assumptions:
         if not assumption.proposed_by.startswith(HUMAN):
             stage.record(AssumptionRecorded(assumption=assumption))

@@ -108,7 +108,7 @@ def propose(stage: Stage, task: Task, paper: Paper) -> ReportedClaims:
         )
     if left:
         stage.warn("tables_not_listed", f"Too long to be chosen from: {', '.join(left)}.")
-    desk = _desk(stage, task)
+    desk = reader_desk(stage, task)
     proposal = ask(
         desk,
         step=STEP,
@@ -130,7 +130,7 @@ def propose(stage: Stage, task: Task, paper: Paper) -> ReportedClaims:
     return made.model_copy(update={"proposed_by": f"model:{desk.model_of('reader')}"})
 
 
-def _desk(stage: Stage, task: Task) -> Desk:
+def reader_desk(stage: Stage, task: Task) -> Desk:
     """Where the reader is asked. Nothing is hidden from it: it writes no code, and gives no value."""
     project = stage.project
     budget = lower(project.config.budget, task.budget)

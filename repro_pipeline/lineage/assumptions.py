@@ -55,7 +55,7 @@ def _checked(
         line = line_of(source.quote, texts[source.file], near=source.line)
         found = line is not None
     elif source.quote is not None and source.kind == "paper":
-        found = any(_matches(source.quote, text) for text in _texts_of(paper))
+        found = any(matches(source.quote, text) for text in _texts_of(paper))
     return Assumption(
         **{**given.model_dump(), "source": source.model_copy(update={"line": line})},
         proposed_by="task.yaml",
@@ -73,11 +73,11 @@ def _texts_of(paper: Paper) -> Iterator[str]:
 
 def line_of(quote: str, text: str, *, near: int | None) -> int | None:
     """The line on which a quote begins, of several the one nearest to `near`; None for no such."""
-    lines = [text.count("\n", 0, start) + 1 for start in _matches(quote, text)]
+    lines = [text.count("\n", 0, start) + 1 for start in matches(quote, text)]
     return min(lines, key=lambda line: abs(line - (near or 0)), default=None)
 
 
-def _matches(quote: str, text: str) -> list[int]:
+def matches(quote: str, text: str) -> list[int]:
     """Where a quote begins in a text, whatever the white space in it."""
     pattern = r"\s+".join(re.escape(word) for word in quote.split())
     return [match.start() for match in re.finditer(pattern, text)]

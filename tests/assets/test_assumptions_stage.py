@@ -93,3 +93,29 @@ def test_without_a_run_a_sentence_says_what_to_do(project, capsys):
     make_bundle(project / "papers" / "tiny")
     assert main(["assumptions", "tiny"]) == 2
     assert "repro run tiny" in capsys.readouterr().err
+
+
+def test_a_reader_fills_what_rules_leave_and_one_that_fails_changes_nothing(
+    project, opened, monkeypatch
+):
+    from resources import project as resource
+    from tests.scripted import ScriptedModel
+
+    make_bundle(project / "papers" / "tiny")
+    (project / "repro.yaml").write_text("schema: 1\nmodels:\n  reader: {model: scripted/one}\n")
+    quote = "We estimate the mean of a noisy source"
+    answers = [{"item": "data-source", "quote": quote}, {"item": "library", "quote": "We use JAX."}]
+    for script, filled in (([{"answers": answers}], True), (["nonsense", "nonsense"], False)):
+        resource._open.cache_clear()
+        model = ScriptedModel(script)
+        monkeypatch.setattr("resources.chat_litellm.LiteLlmChat", lambda roles, made=model: made)
+        if not filled:
+            (project / "papers" / "tiny" / "paper.md").write_text(
+                (project / "papers" / "tiny" / "paper.md").read_text().replace("noisy", "loud", 1)
+            )
+        assert main(["run", "tiny", *STAGE]) == 0
+        gaps = {gap.item for gap in ledger_of(opened).gaps}
+        assert ("data-source" not in gaps) is filled
+        assert "library" in gaps
+    told = [e.content.code for e in opened.ledger.events("tiny", kinds={"warning_recorded"})]
+    assert {"answer_refused", "gaps_not_read"} <= set(told)

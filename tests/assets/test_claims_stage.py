@@ -105,7 +105,7 @@ def test_confirmed_claims_win_over_another_proposal_and_change_nothing(
 def test_edited_claims_take_effect_and_runs_that_they_do_not_touch_stand(
     run_with, opened, monkeypatch, tmp_path, capsys
 ):
-    run_with([PROPOSAL])
+    run_with([PROPOSAL, {"answers": []}])
     ran = output_of(opened, latest(opened, "tiny", "baseline"), RunSet).runs
     editor = tmp_path / "editor.sh"
     editor.write_text('#!/bin/sh\nsed -i "s/direction: lower/direction: higher/" "$1"\n')
