@@ -15,6 +15,7 @@ from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.blind_files import blind_files, blind_reference
 from repro_pipeline.claims.blinding import BlindedPaper, blind_paper, secrets_for
 from repro_pipeline.claims.model import Claim, ClaimId, ClaimTerms, PairKind, ReportedClaims
+from repro_pipeline.claims.secrets import Secrets
 from repro_pipeline.config import SendToModels
 from repro_pipeline.errors import UserError
 from repro_pipeline.frozen import Frozen
@@ -112,7 +113,7 @@ def material_of(
     references, _ = _texts(folder / "references")
     return Material(
         paper=blind_paper(paper, claims),
-        claims=tuple(_blind(claim) for claim in claims.claims),
+        claims=tuple(_blind(claim, secrets) for claim in claims.claims),
         pairs=tuple(
             BlindPair(id=pair.id, kind=pair.kind, full=pair.full, variant=pair.variant)
             for pair in claims.pairs
@@ -137,10 +138,14 @@ def material_of(
     )
 
 
-def _blind(claim: Claim) -> BlindClaim:
+def _blind(claim: Claim, secrets: Secrets) -> BlindClaim:
     terms = {name: getattr(claim, name) for name in ClaimTerms.model_fields}
     is_cell = isinstance(claim.address, CellAddress)  # a quote would hold the value
-    return BlindClaim(**terms, stands_in=str(claim.address) if is_cell else "")
+    terms["stands_in"] = str(claim.address) if is_cell else ""
+    for name in ("metric", "dataset", "method", "over", "stands_in"):  # a header may be a value
+        if terms[name]:
+            terms[name] = blind_reference(claim.id, terms[name], secrets)[0]
+    return BlindClaim(**terms)
 
 
 def _assumed(one: Assumption) -> str:

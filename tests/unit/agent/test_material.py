@@ -92,6 +92,15 @@ def test_no_part_of_it_holds_a_reported_value_and_settings_stay(bundle):
     assert "ablation: plain against shrunk" in everything
 
 
+def test_a_claim_s_own_words_are_masked_too(bundle):
+    first, second = TASK["claims"]
+    told = {**first, "dataset": "Noisy, where others reach an error of 12.34 %"}
+    material, paper, claims = given(bundle(claims=[told, second]))
+    text = claims_text(material, 8000)
+    assert "12.34" not in text and "Noisy" in text
+    guard_for(paper, claims)(text)
+
+
 def test_what_can_be_looked_up_is_masked_and_found_by_its_words(bundle):
     material, _, _ = given(bundle())
     assert "[masked]" in material.reference("old.md", "error")
