@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import sqlalchemy as sa
+from pydantic import ValidationError
 from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
@@ -129,8 +130,7 @@ class SqlLedger:
             before = connection.execute(_BEFORE, same).all()
             if any(row.key == key for row in before):
                 return self._event(connection.execute(_SAME, same).one())
-            last = before[0] if before else None
-            head = Head(chain=chain, seq=last.seq, hash=last.hash) if last else start(chain)
+            head = self._head(chain, before[0]) if before else start(chain)
             event = _linked(head, payload, self._clock(), actor)
             row = dict(event) | {
                 "at": time_text(event.at),
@@ -154,19 +154,23 @@ class SqlLedger:
         """
         for row in self._rows(chain, (), None):
             try:
-                yield _exact(row)
+                yield _read(row)
             except ValueError:
                 yield _unreadable(row)
 
     def chains(self) -> tuple[str, ...]:
         """The names of all chains."""
         with self._reading() as connection:
-            return tuple(connection.execute(_CHAINS).scalars())
+            names = tuple(connection.execute(_CHAINS).scalars())
+        if not all(isinstance(name, str) for name in names):
+            raise LedgerError(_DAMAGED[0], where=_name(self._url), hint=_DAMAGED[1])
+        return names
 
     def head(self, chain: str) -> Head | None:
         """Where the chain ends; None for an empty chain."""
         with self._reading() as connection:
-            return _head(connection, chain)
+            last = connection.execute(_LAST, {"chain": chain}).one_or_none()
+        return self._head(chain, last) if last else None
 
     def close(self) -> None:
         """Let go of the database."""
@@ -180,22 +184,29 @@ class SqlLedger:
             page_query = query if after is None else query.where(EVENTS.c.seq > after)
             with self._reading() as connection:
                 page = connection.execute(page_query).all()
+            # A table that was made anew, without our key, can hold anything, and a number twice.
             if not all(isinstance(row.seq, int) for row in page):
                 raise LedgerError(_DAMAGED[0], where=_name(self._url), hint=_DAMAGED[1])
-            yield from page
             if len(page) < PAGE:
+                yield from page
                 return
-            after = page[-1].seq
+            whole = [row for row in page if row.seq != page[-1].seq]
+            if not whole:
+                raise LedgerError(_DAMAGED[0], where=_name(self._url), hint=_DAMAGED[1])
+            yield from whole
+            after = whole[-1].seq
 
     def _event(self, row: sa.Row) -> Event:
         try:
             return _read(row)
         except ValueError as error:
-            raise IntegrityError(
-                f"event {row.seq} of chain '{row.chain}' cannot be read: the ledger was altered",
-                where=_name(self._url),
-                hint="Run `repro ledger verify` to see what was.",
-            ) from error
+            raise _altered(self._url, row.chain, row.seq) from error
+
+    def _head(self, chain: str, last: sa.Row) -> Head:
+        try:
+            return Head(chain=chain, seq=last.seq, hash=last.hash)
+        except ValidationError as error:
+            raise _altered(self._url, chain, last.seq) from error
 
     def _migrate(self) -> None:
         with self._reading() as connection:
@@ -341,9 +352,12 @@ def _version(connection: Connection) -> int:
     return connection.exec_driver_sql("SELECT MAX(version) FROM ledger_version").scalar() or 0
 
 
-def _head(connection: Connection, chain: str) -> Head | None:
-    last = connection.execute(_LAST, {"chain": chain}).one_or_none()
-    return Head(chain=chain, seq=last.seq, hash=last.hash) if last else None
+def _altered(url: URL, chain: str, seq: object) -> IntegrityError:
+    return IntegrityError(
+        f"event {seq} of chain '{chain}' cannot be read: the ledger was altered",
+        where=_name(url),
+        hint="Run `repro ledger verify` to see what was.",
+    )
 
 
 def _linked(head: Head, payload: Payload, at: datetime, actor: str) -> Event:
@@ -356,16 +370,18 @@ def _linked(head: Head, payload: Payload, at: datetime, actor: str) -> Event:
 
 
 def _read(row: sa.Row) -> Event:
-    """The event in a row. Raises ValueError."""
+    """The event in a row that spells it as it was appended. Raises ValueError.
+
+    What is read is what the hash covers: no key stands twice, no NaN, nothing that is no UTF-8.
+    """
     if not isinstance(row.payload, str):
         raise ValueError("the payload is no text")
-    return Event(**{**row._mapping, "payload": json.loads(row.payload)})
-
-
-def _exact(row: sa.Row) -> Event:
-    """The event in a row that spells it as it was appended. Raises ValueError."""
-    event = _read(row)
-    if time_text(event.at) != row.at or canonical_json(event.payload).decode() != row.payload:
+    try:
+        event = Event(**{**row._mapping, "payload": json.loads(row.payload)})
+        spelled = canonical_json(event.payload).decode()
+    except RecursionError as error:
+        raise ValueError("the payload is nested too deeply") from error
+    if time_text(event.at) != row.at or spelled != row.payload:
         raise ValueError("not in its one spelling")
     return event
 
@@ -412,6 +428,8 @@ def _explained(url: URL) -> Iterator[None]:
     """Turn the database's errors into a LedgerError that says what to do."""
     try:
         yield
+    except OverflowError as error:  # no database takes the number after the last of a forged chain
+        raise LedgerError(_DAMAGED[0], where=_name(url), hint=_DAMAGED[1]) from error
     except SQLAlchemyError as error:
         detail = str(error.orig) if isinstance(error, DBAPIError) else str(error)
         for words, what, hint in _CAUSES:

@@ -57,7 +57,7 @@ def verify(options: argparse.Namespace) -> int:
     anchors = read_anchors(options.anchor) if options.anchor else ()
     if options.file:
         events = list(read_export(options.file))
-        whole = [_verified(events[0].chain, events, anchors)] if events else []
+        whole = [_verified(events[0].chain, events, anchors)]
     else:
         ledger = opening.project_here().ledger
         chains = {*ledger.chains(), *(head.chain for head in anchors)}
@@ -79,11 +79,12 @@ def anchor(options: argparse.Namespace) -> int:
 
 def export(options: argparse.Namespace) -> int:
     """Copy chains into a folder: as JSON lines that can be verified there, or as Parquet tables."""
+    from repro_pipeline.commands.ledger_words import file_name
     from repro_pipeline.ledger.export import write_lines
     from repro_pipeline.ledger.tables import tables, write_tables
 
     ledger = opening.project_here().ledger
-    for chain in _chains(ledger, options.chains or ledger.chains()):
+    for chain in map(file_name, _chains(ledger, options.chains or ledger.chains())):
         if options.format == "jsonl":
             paths = [write_lines(ledger.events(chain), options.out / f"{chain}.jsonl")]
         else:
@@ -95,11 +96,14 @@ def export(options: argparse.Namespace) -> int:
 
 def _chains(ledger: Ledger, wanted: Sequence[str]) -> Sequence[str]:
     """The wanted chains. Raises LedgerError for one that is not there."""
+    from repro_pipeline.report.words import plain
+
     known = ledger.chains()
     for chain in wanted:
         if chain not in known:
+            there = plain(", ".join(known)) or "none"
             raise LedgerError(
-                f"the ledger has no chain '{chain}'.", hint=f"It has: {', '.join(known) or 'none'}."
+                f"the ledger has no chain '{plain(chain)}'.", hint=f"It has: {there}."
             )
     return wanted
 
@@ -107,11 +111,13 @@ def _chains(ledger: Ledger, wanted: Sequence[str]) -> Sequence[str]:
 def _verified(chain: str, events: Iterable[Event], anchors: Sequence[Head]) -> bool:
     """Whether a chain is whole; says so, or names every break."""
     from repro_pipeline.ledger.chain import verify_chain
+    from repro_pipeline.report.words import plain
 
+    name = plain(chain)
     last: deque[Event] = deque(maxlen=1)
     breaks = verify_chain(chain, (last.append(event) or event for event in events), anchors)
     for one in breaks:
-        print(f"BROKEN {chain}, event {one.seq} ({one.kind}): {one.sentence}")
+        print(f"BROKEN {name}, event {one.seq} ({one.kind}): {plain(one.sentence)}")
     if not breaks:
-        print(f"ok {chain}, {last[0].seq} events, head {last[0].hash}")
+        print(f"ok {name}, {last[0].seq} events, head {last[0].hash}")
     return not breaks

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 
+from repro_pipeline.bundle.folder import PAPER_ID
 from repro_pipeline.errors import LedgerError
-from repro_pipeline.ledger.events import KINDS, Event
+from repro_pipeline.ledger.events import KINDS, PROJECT_CHAIN, Event
 from repro_pipeline.report.words import plain
 
 SUMMARY = 160
@@ -17,8 +18,12 @@ SUMMARY = 160
 def line_of(event: Event) -> str:
     """Number, time in UTC, actor, kind and content of an event on one line without control signs."""
     at = f"{event.at.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
-    said = plain(_summary(event.kind, event.payload))[:SUMMARY]
-    return f"{event.seq:>5} {at} {plain(event.actor):<12} {event.kind:<20} {said}"
+    try:
+        said = _summary(event.kind, event.payload)
+    except (KeyError, TypeError, ValueError):  # of a newer program, or altered
+        said = _fields(event.payload)
+    kind = plain(event.kind)
+    return f"{event.seq:>5} {at} {plain(event.actor):<12} {kind:<20} {plain(said)[:SUMMARY]}"
 
 
 def known_kinds(kinds: Collection[str]) -> None:
@@ -28,6 +33,16 @@ def known_kinds(kinds: Collection[str]) -> None:
             raise LedgerError(
                 f"no event is of the kind '{kind}'.", hint=f"The kinds: {', '.join(sorted(KINDS))}."
             )
+
+
+def file_name(chain: str) -> str:
+    """The chain's name, which can name a file. Raises LedgerError for one that could lead elsewhere."""
+    if chain != PROJECT_CHAIN and not PAPER_ID.fullmatch(chain):
+        raise LedgerError(
+            f"the chain '{plain(chain)}' bears no paper's id: this program did not write it.",
+            hint="Name the chains to export.",
+        )
+    return chain
 
 
 def since(text: str) -> Callable[[Event], bool]:
@@ -69,6 +84,10 @@ def _summary(kind: str, content: dict) -> str:
             return f"{content['step']} {content['role']} {content['model']}, {tokens}, {price}"
         case "review_decided":
             return f"{content['claim']} {content['decision']} by {content['reviewer']}: {content['reason']}"
+    return _fields(content)
+
+
+def _fields(content: dict) -> str:
     return " ".join(f"{key}={value}" for key, value in content.items() if key != "kind")
 
 

@@ -49,6 +49,7 @@ def verify(options: argparse.Namespace) -> int:
 def gc(options: argparse.Namespace) -> int:
     """Remove artifacts that no event of any chain refers to, directly or through other artifacts."""
     import repro_pipeline
+    from repro_pipeline.bundle.folder import PAPER_ID
     from repro_pipeline.ledger.events import PROJECT_CHAIN, StoreSwept
     from repro_pipeline.ledger.tree import references_in
 
@@ -59,7 +60,8 @@ def gc(options: argparse.Namespace) -> int:
     started = datetime.now(UTC)
     with ExitStack() as held:
         # While a stage works, what it stored may not stand in an event yet.
-        for paper in sorted({*opening.papers_of(project), *ledger.chains()} - {PROJECT_CHAIN}):
+        names = {*opening.papers_of(project), *ledger.chains()}
+        for paper in sorted(filter(PAPER_ID.fullmatch, names)):
             held.enter_context(project.locked(paper, wait=False))
         referenced = references_in(
             chain.from_iterable(ledger.events(name) for name in ledger.chains()), store

@@ -208,9 +208,7 @@ class ModelReserved(Payload):
     @property
     def key(self) -> str:
         """Once per try of a question."""
-        return (
-            f"model-reserved:{self.step}:{self.role}:{self.ordinal}:{self.request}:{self.number}"
-        )
+        return f"model-reserved:{self.step}:{self.role}:{self.ordinal}:{self.request}:{self.number}"
 
 
 class ModelFailed(Payload):
@@ -526,18 +524,29 @@ class Event(Frozen):
 
     @property
     def content(self) -> Payload:
-        """The payload as its model of today. Raises LedgerError for one from a newer program."""
+        """The payload as its model of today.
+
+        Raises LedgerError for one from a newer program, though its fields may be those of today.
+        """
+        if self.schema_version > SCHEMA:
+            raise self._unknown("Update repro-pipeline.")
         payload = self.payload
         for version in range(self.schema_version, SCHEMA):
             payload = UPGRADES.get((self.kind, version), dict)(payload)
         try:
             return PAYLOAD.validate_python(payload)
         except ValidationError as error:
-            raise LedgerError(
-                f"this program does not know the event (schema {self.schema_version})",
-                where=f"event {self.seq} ({self.kind}) of chain '{self.chain}'",
-                hint="Update repro-pipeline.",
-            ) from error
+            hint = (
+                "Update repro-pipeline; `repro ledger verify` says whether the event was altered."
+            )
+            raise self._unknown(hint) from error
+
+    def _unknown(self, hint: str) -> LedgerError:
+        return LedgerError(
+            f"this program does not know the event (schema {self.schema_version})",
+            where=f"event {self.seq} ({self.kind}) of chain '{self.chain}'",
+            hint=hint,
+        )
 
 
 class Head(Frozen):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-
-from pydantic import ValidationError
+from typing import Any
 
 from repro_pipeline.errors import FileFormatError
 from repro_pipeline.ledger.events import Event
@@ -20,27 +20,45 @@ def write_lines(events: Iterable[Event], path: Path) -> Path:
     """Write the events to a file, whole or not at all; return its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial")
-    with partial.open("w", encoding="utf-8") as file:
-        file.writelines(export_lines(events))
-    partial.replace(path)
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            file.writelines(export_lines(events))
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
     return path
 
 
 def read_export(path: Path) -> Iterator[Event]:
     """The events of an exported file, as `verify_chain` takes them.
 
-    Raises FileFormatError with the line for one that holds no event.
+    Raises FileFormatError with the line for one that holds no event, or a key twice, of which readers
+    see one or the other; and for a file without an event, which shows nothing of any chain.
     """
+    number = 0
     try:
         with path.open(encoding="utf-8") as file:
             for number, line in enumerate(file, start=1):
                 yield _event(line, f"{path}:{number}")
     except (OSError, UnicodeDecodeError) as error:
         raise FileFormatError(f"the export cannot be read: {error}", where=str(path)) from error
+    if not number:
+        raise FileFormatError("the export holds no event", where=str(path))
 
 
 def _event(line: str, where: str) -> Event:
     try:
+        json.loads(line, object_pairs_hook=_each_once, parse_constant=_no_number)
         return Event.model_validate_json(line)
-    except ValidationError as error:
+    except (ValueError, RecursionError) as error:
         raise FileFormatError("the line is no event of a ledger", where=where) from error
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(found := dict(pairs)) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no JSON")

@@ -231,3 +231,65 @@ def test_store_verify_names_what_is_damaged_and_what_is_missing(opened, project,
 def test_gc_refuses_an_age_that_is_none(opened, hours, capsys):
     assert main(["store", "gc", "--older-than", hours]) == 2
     assert "hours" in capsys.readouterr().err
+
+
+def altered(project, *statements) -> None:
+    with sqlite3.connect(project / ".repro" / "ledger.sqlite") as connection:
+        connection.execute("DROP TRIGGER events_no_update")
+        for statement in statements:
+            connection.execute(*statement)
+
+
+def test_an_altered_event_is_shown_as_it_stands_without_control_signs(opened, project, capsys):
+    record(opened, stage("parse", "l1"), warning("x"))
+    altered(
+        project,
+        ("UPDATE events SET payload = '{\"a\":1}' WHERE seq = 1",),
+        ("UPDATE events SET kind = ? WHERE seq = 2", ["\x1b[31mred\nok"]),
+    )
+    assert main(["ledger", "show", "forests"]) == 0
+    shown = lines(capsys)
+    assert len(shown) == 2
+    assert "a=1" in shown[0]
+    assert "\x1b" not in shown[1]
+
+
+@pytest.mark.parametrize("name", ["../../outside", "a/b", "\x1b[31mred\nok forests, 2 events"])
+def test_a_chain_of_a_strange_name_writes_nowhere_else_and_hides_nothing(
+    opened, project, tmp_path, capsys, name
+):
+    record(opened, warning("x"), warning("y"))
+    altered(project, ("UPDATE events SET chain = ?", [name]))
+    assert main(["ledger", "verify"]) == 2
+    said = lines(capsys)
+    assert all(line.startswith(("BROKEN", "No anchor")) for line in said)
+    assert "\x1b" not in "".join(said)
+    for form in ("jsonl", "parquet"):
+        assert main(["ledger", "export", "--out", str(tmp_path / "a" / "b"), "--format", form]) == 2
+    assert not (tmp_path / "a").exists()
+    assert main(["ledger", "show", "nobody"]) == 2
+    assert "\x1b" not in capsys.readouterr().err
+    assert main(["store", "gc"]) == 0
+
+
+def test_an_export_that_holds_nothing_or_says_two_things_is_refused(opened, tmp_path, capsys):
+    record(opened, warning("x"))
+    assert main(["ledger", "export", "--out", str(tmp_path)]) == 0
+    file = tmp_path / "forests.jsonl"
+    text = file.read_text()
+    for edited in (
+        "",
+        text.replace('"actor"', '"actor":"human:eve","actor"'),
+        text.replace('"sentence":"x"', '"sentence":NaN'),
+        "[" * 100_000 + "\n",
+    ):
+        file.write_text(edited)
+        assert main(["ledger", "verify", "--file", str(file)]) == 2
+        assert "forests.jsonl" in capsys.readouterr().err
+
+
+def test_an_export_that_fails_leaves_no_part_of_a_file(opened, project, tmp_path):
+    record(opened, warning("x"), warning("y"))
+    altered(project, ("UPDATE events SET payload = 'no json' WHERE seq = 2",))
+    assert main(["ledger", "export", "--out", str(tmp_path / "out")]) == 2
+    assert not list((tmp_path / "out").iterdir())

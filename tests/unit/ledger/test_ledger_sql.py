@@ -355,3 +355,89 @@ def test_more_threads_than_a_pool_has_connections_can_use_one_ledger(ledger):
         thread.join()
     assert len(list(ledger.events("forests"))) == 90
     assert verify_chain("forests", ledger.stored("forests")) == ()
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        '{"a": NaN}',
+        '{"a": "\\ud800"}',
+        '{"kind": "x", "kind": "y"}',
+        "[" * 100_000,
+        '{"a":' + "[" * 5000 + "]" * 5000 + "}",
+    ],
+    ids=["nan", "half a pair", "key twice", "open brackets", "deep"],
+)
+def test_a_payload_that_the_hash_cannot_cover_is_named_and_never_read(ledger, url, payload):
+    for number in range(3):
+        ledger.append("forests", warning(str(number)), actor=ACTOR)
+    tamper(url, f"UPDATE events SET payload = '{payload}' WHERE seq = 2")
+    breaks = verify_chain("forests", ledger.stored("forests"))
+    assert [(item.kind, item.seq) for item in breaks] == [("changed", 2)]
+    with pytest.raises(IntegrityError, match=r"event 2 of chain 'forests'"):
+        list(ledger.events("forests"))
+
+
+def test_a_head_that_is_none_is_said_to_whoever_reads_or_appends(ledger, url):
+    ledger.append("forests", warning("a"), actor=ACTOR)
+    tamper(url, "UPDATE events SET hash = 'x'")
+    with pytest.raises(IntegrityError, match="event 1 of chain 'forests'"):
+        ledger.head("forests")
+    with pytest.raises(IntegrityError, match="event 1 of chain 'forests'"):
+        ledger.append("forests", warning("b"), actor=ACTOR)
+
+
+def remade(url: str, *statements: str) -> None:
+    """The table as a forger may make it anew: without key, types and guards."""
+    tamper(
+        url,
+        "CREATE TABLE copy AS SELECT * FROM events",
+        "DROP TABLE events",
+        "ALTER TABLE copy RENAME TO events",
+        *statements,
+    )
+
+
+@pytest.mark.parametrize("last", [4, 5, 6, 10])
+def test_an_event_that_shares_its_number_is_found_also_at_the_seam_of_pages(
+    tmp_path, last, monkeypatch
+):
+    monkeypatch.setattr(ledger_sql, "PAGE", 5)
+    url = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+    ledger = SqlLedger(url)
+    for number in range(12):
+        ledger.append("forests", warning(str(number)), actor=ACTOR)
+    columns = "chain, seq, kind, 'new', at, actor, schema_version, payload, prev, hash"
+    remade(url, f"INSERT INTO events SELECT {columns} FROM events WHERE seq = {last}")
+    breaks = verify_chain("forests", ledger.stored("forests"))
+    assert [(item.kind, item.seq) for item in breaks] == [("changed", last)]
+    ledger.close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE events SET seq = 'x' WHERE seq = 2",
+        "UPDATE events SET chain = CAST(chain AS BLOB)",
+        "UPDATE events SET seq = 9223372036854775807 WHERE seq = 2",
+        "UPDATE events SET seq = 1",
+    ],
+)
+def test_what_a_remade_table_may_hold_is_said_in_a_sentence(tmp_path, statement, monkeypatch):
+    monkeypatch.setattr(ledger_sql, "PAGE", 2)
+    url = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+    ledger = SqlLedger(url)
+    for number in range(2):
+        ledger.append("forests", warning(str(number)), actor=ACTOR)
+    remade(url, statement)
+    with pytest.raises(LedgerError, match="damaged"):
+        for chain in ledger.chains():
+            list(ledger.stored(chain))
+            ledger.append(chain, warning("more"), actor=ACTOR)
+    ledger.close()
+
+
+def test_an_event_of_a_newer_schema_is_not_taken_for_one_of_today(ledger):
+    event = ledger.append("forests", warning("a"), actor=ACTOR)
+    with pytest.raises(LedgerError, match="Update"):
+        _ = event.model_copy(update={"schema_version": SCHEMA + 1}).content
