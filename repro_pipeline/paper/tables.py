@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from repro_pipeline.errors import PaperError
+from repro_pipeline.paper.headers import Grid, guess_headers, is_blank, is_section
 from repro_pipeline.paper.model import Cell, Provenance, Quantity, Table
 from repro_pipeline.paper.names import normalise
 from repro_pipeline.paper.numbers import (
@@ -32,8 +33,6 @@ __all__ = [
     "row_path",
     "with_texts",
 ]
-
-Grid = tuple[tuple[Cell, ...], ...]
 
 MOST_CELLS = 200_000
 """A larger grid is an attack or a data file, not a table of a paper."""
@@ -136,21 +135,6 @@ def with_texts(table: Table, texts: Mapping[tuple[int, int], str]) -> Table:
     return table.model_copy(update={"grid": grid})
 
 
-def guess_headers(
-    grid: Grid, *, rules: Collection[int] = (), header_rows: int | None = None
-) -> tuple[int, int, tuple[str, ...]]:
-    """How many leading rows and columns are headers, and doubts about it.
-
-    `rules` are the numbers of rows above each rule that crosses the whole table; `header_rows` is
-    what the source itself marks.
-    """
-    if header_rows is None:
-        rows, doubts = _header_rows(grid, rules)
-    else:
-        rows, doubts = min(header_rows, len(grid)), ()
-    return rows, _header_columns(grid, rows), doubts
-
-
 def row_path(table: Table, row: int) -> tuple[str, ...]:
     """The names of a body row, outermost first: section rows above it, then its header cells.
 
@@ -170,8 +154,13 @@ def row_path(table: Table, row: int) -> tuple[str, ...]:
 def column_path(table: Table, row: int, column: int) -> tuple[str, ...]:
     """The names of a column at a row: the table's headers, then those repeated inside the body."""
     inner = _inner_header_above(table, row)
-    own = [] if inner is None else [table.grid[inner][column].text]
-    return _without_repeats([*table.column_headers(column), *own])
+    banner = _banner(table)
+    headers = [text for text in table.column_headers(column) if text != banner]
+    if inner is None:
+        return tuple(headers)
+    own = table.grid[inner][column].text
+    anew = inner > table.header_rows and section_text(table, inner - 1)
+    return (own,) if banner and anew else _without_repeats([*headers, own])
 
 
 def section_above(table: Table, row: int) -> str:
@@ -179,7 +168,22 @@ def section_above(table: Table, row: int) -> str:
     for above in range(row - 1, table.header_rows - 1, -1):
         if text := section_text(table, above):
             return text
-    return ""
+    return _banner(table)
+
+
+def _banner(table: Table) -> str:
+    """The first of a table's section rows where it stands above the header, as `Panel A` does."""
+    if not table.header_rows or not _spans_all(table.grid[0]):
+        return ""
+    later = any(
+        _spans_all(table.grid[row]) and section_text(table, row)
+        for row in range(table.header_rows, len(table.grid))
+    )
+    return table.grid[0][0].text if later else ""
+
+
+def _spans_all(cells: Sequence[Cell]) -> bool:
+    return len(cells) > 1 and cells[0].text != "" and all(cell.spanned for cell in cells[1:])
 
 
 def section_text(table: Table, row: int) -> str:
@@ -198,18 +202,6 @@ def is_doubtful(table: Table, row: int, column: int) -> bool:
         return False
     body = [other[column] for other in table.grid[table.header_rows :] if other[column].text]
     return 2 * sum(bool(other.numbers) for other in body) >= len(body)
-
-
-def is_section(grid: Grid, row: int) -> bool:
-    """Whether a row is one text alone: spread over columns, or in a row that is else empty."""
-    cells = grid[row]
-    texts = {cell.text for cell in cells if cell.text}
-    if len(texts) != 1 or len(cells) < 2 or any(cell.numbers for cell in cells):
-        return False
-    filled = [cell for cell in cells if cell.text]
-    if row and all(cell.spanned for cell in filled):
-        return False  # reached by a span from the row above
-    return len(filled) == 1 or all(cell.spanned for cell in filled[1:])
 
 
 def _place(
@@ -293,118 +285,6 @@ def _with_kind(numbers: tuple[Quantity, ...], kind: UncertaintyKind | None) -> t
     )
 
 
-_MISSING = re.compile(r"|[-–—−/.]+|n\.?/?a\.?|none", re.I)
-
-
-def _is_blank(cell: Cell) -> bool:
-    return _MISSING.fullmatch(cell.text) is not None
-
-
-def _is_data(grid: Grid, row: int) -> bool:
-    """Whether a row holds numbers outside of its first column."""
-    return any(cell.numbers for cell in grid[row][1:])
-
-
-def _is_decimal(grid: Grid, row: int) -> bool:
-    return any(number.quantum < 1 for cell in grid[row][1:] for number in cell.numbers)
-
-
-def _header_rows(grid: Grid, rules: Collection[int]) -> tuple[int, tuple[str, ...]]:
-    height = len(grid)
-    if height < 2:
-        return 0, ("The table has a single row; it is taken as data.",) if height else ()
-    if len(grid[0]) == 2 and grid[0][1].numbers and not _is_blank(grid[0][0]):
-        return 0, ()  # a list of names and values
-    head = _certain_header_rows(grid)
-    data = [row for row in range(height) if _is_data(grid, row) and row >= head]
-    inside = sorted(rule for rule in rules if 0 < rule < height)
-    if len(inside) == height - 1 and height > 2:
-        inside = []  # a rule below every row tells nothing
-    if inside and not any(0 < row < inside[0] for row in data):
-        return _extended(grid, max(inside[0], head), data), ()
-    if data[:1] != [0]:
-        return _extended(grid, max(head, 1), data), ()
-    if not _is_decimal(grid, 0) and (len(data) == 1 or _is_decimal(grid, data[1])):
-        return 1, ()
-    if not grid[0][0].numbers and not inside and not _is_blank(grid[0][0]):
-        return 0, ("No header row was recognised.",)
-    return 1, ("The first row holds numbers; that it is a header is a guess.",)
-
-
-def _certain_header_rows(grid: Grid) -> int:
-    """Leading rows that are headers even where they hold numbers.
-
-    Those that a top left cell spans, and those without a name whose numbers stand below a
-    spreading header (`Noise` over 10, 20, 30).
-    """
-    if _is_data(grid, 0):
-        return 0
-    height = 1
-    corner = grid[0][0].text
-    while height < len(grid) - 1:
-        cells, above = grid[height], grid[height - 1]
-        spanned = corner and cells[0].spanned and cells[0].text == corner
-        unnamed = not cells[0].text or not grid[0][0].text
-        numbers = [column for column, cell in enumerate(cells) if cell.numbers]
-        whole = all(number.quantum >= 1 for column in numbers for number in cells[column].numbers)
-        below = all(_is_wide(above, column) or above[column].spanned for column in numbers)
-        if not spanned and not (numbers and below and unnamed and (whole or not cells[0].text)):
-            break
-        height += 1
-    return height if height > 1 else 0
-
-
-def _extended(grid: Grid, rows: int, data: list[int]) -> int:
-    """Header rows with those that follow and subdivide the columns, or go on without a name."""
-    while rows < len(grid) and data and rows < data[-1] and _continues_header(grid, rows):
-        rows += 1
-    return rows
-
-
-def _continues_header(grid: Grid, row: int) -> bool:
-    cells, above = grid[row], grid[row - 1]
-    texts = {cell.text for cell in cells if not _is_blank(cell)}
-    if any(cell.numbers for cell in cells[1:]) or is_section(grid, row) or len(texts) < 2:
-        return False
-    if not cells[0].text:
-        return not above[0].numbers
-    unnamed_above = not above[0].text or cells[0].spanned or _is_wide(above, 0)
-    return unnamed_above and any(_is_wide(above, column) for column in range(len(cells)))
-
-
-def _is_wide(cells: Sequence[Cell], column: int) -> bool:
-    """Whether the cell at a column reaches into the next column."""
-    following = cells[column + 1 : column + 2]
-    return any(cell.spanned and cell.text == cells[column].text != "" for cell in following)
-
-
-def _header_columns(grid: Grid, header_rows: int) -> int:
-    body = grid[header_rows:]
-    width = len(grid[0]) if grid else 0
-    if width < 2:
-        return 0
-    body = tuple(row for row in body if any(cell.numbers for cell in row[1:]))
-    count = next(
-        (column for column in range(width) if not _names_rows(body, column)),
-        1,
-    )
-    return min(max(count, 1), width - 1) if body else 1
-
-
-def _names_rows(body: Grid, column: int) -> bool:
-    """Whether a column is text, or numbers of which one spans several rows beside a name.
-
-    What is printed for a missing value says nothing.
-    """
-    cells = [row[column] for row in body]
-    if all(_is_blank(cell) and cell.text for cell in cells):
-        return False
-    if any(cell.spanned for cell in cells) and column + 2 < len(body[0]):
-        return True
-    told = [cell for cell in cells if not (cell.text and _is_blank(cell))]
-    return sum(bool(cell.numbers) for cell in told) * 4 < len(told)
-
-
 def _label_above(table: Table, row: int, column: int) -> str:
     for above in range(row - 1, table.header_rows - 1, -1):
         if section_text(table, above):
@@ -418,7 +298,7 @@ def _inner_header_above(table: Table, row: int) -> int | None:
     """The nearest body row above that holds column names only; None if there is none."""
     for above in range(row - 1, table.header_rows, -1):
         cells = table.grid[above][table.header_columns :]
-        names = [cell for cell in cells if not _is_blank(cell)]
+        names = [cell for cell in cells if not is_blank(cell)]
         if len(names) == len(cells) > 1 and not any(cell.numbers for cell in cells):
             return above if len({cell.text for cell in names}) > 1 else None
     return None

@@ -129,7 +129,9 @@ class _Body:
 
     def footnotes(self, text: Element | None) -> None:
         """The feet of the pages as a last section: settings and addresses of code stand there."""
-        notes = [n for n in named(text, "note") if n.get("place") == "foot"] if text is not None else []
+        notes = (
+            [n for n in named(text, "note") if n.get("place") == "foot"] if text is not None else []
+        )
         if notes:
             place = _place(notes[0], self.file)
             self.sections.append(Section(title="Footnotes", level=1, provenance=place))

@@ -26,6 +26,8 @@ class Column:
     before: tuple[Token, ...] = ()
     after: tuple[Token, ...] = ()
     joint: tuple[Token, ...] = ()
+    numeric: str | None = None
+    """The options of an `S` column of siunitx; None for any other column."""
 
 
 def read_columns(
@@ -91,9 +93,10 @@ def _columns(spec: list[Token], column_types: Mapping[str, Macro], depth: int = 
                 before, joint = [], []
             columns += own
         elif text.isalpha():
-            columns.append(Column(tuple(before), (), tuple(joint)))
+            given, at = option(spec, at)
+            options = plain(given or ()) if text == "S" else None
+            columns.append(Column(tuple(before), (), tuple(joint), options))
             before, joint = [], []
-            _, at = option(spec, at)
             while at < len(spec) and spec[at].kind == "{":
                 _, at = argument(spec, at)
     return columns

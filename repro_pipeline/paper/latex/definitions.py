@@ -30,8 +30,9 @@ COUNTERS = words("thetable thefigure thesection theequation")
 class Macro:
     """A macro: what its parameters look like, and the tokens that it stands for.
 
-    `pattern` holds '#' for each parameter, 'o' for one with a default, 's' for a star, and the
-    text of each literal token between parameters. `alias` names a command that it copies.
+    `pattern` holds '#' for each parameter, 'o' for one with a default, 's' for a star, 'g' for a
+    group that may be left out, and the text of each literal token between parameters. `alias`
+    names a command that it copies.
     """
 
     pattern: tuple[str, ...] = ()
@@ -120,9 +121,10 @@ def _document_command(expander: Expander, caller: Token) -> None:
     name = _name_in(expander.argument(caller))
     pattern: list[str] = []
     defaults: list[tuple[Token, ...]] = []
+    known = True
     spec = iter(expander.argument(caller))
     for token in spec:
-        if token.text in {"m", "o", "s"}:
+        if token.text in {"m", "o", "s", "g"}:
             pattern.append({"m": "#"}.get(token.text, token.text))
             defaults += [()] if token.text == "o" else []
         elif token.text == "O":
@@ -134,8 +136,11 @@ def _document_command(expander: Expander, caller: Token) -> None:
                     break
                 default.append(inner)
             defaults.append(tuple(default))
+        elif token.kind == "char" and token.text not in "+!":
+            known = False
     body = tuple(expander.argument(caller))
-    _define(expander, name, Macro(tuple(pattern), body, tuple(defaults)), caller)
+    if known:
+        _define(expander, name, Macro(tuple(pattern), body, tuple(defaults)), caller)
 
 
 def _new_environment(expander: Expander, caller: Token) -> None:
@@ -181,6 +186,18 @@ def _import(expander: Expander, caller: Token) -> None:
     expander.include(f"{folder.strip().rstrip('/')}/{name.strip()}", caller)
 
 
+def _expand_after(expander: Expander, caller: Token) -> None:
+    """`\\expandafter\\newcommand\\csname name\\endcsname` defines the command of that name."""
+    first = expander.next_solid()
+    second = expander.next_solid()
+    if second is not None and second.text == "csname":
+        _csname(expander, second)
+    elif second is not None:
+        expander.push([second])
+    if first is not None:
+        expander.push([first])
+
+
 def _csname(expander: Expander, caller: Token) -> None:
     name = ""
     while (token := expander.next()) is not None:
@@ -192,6 +209,15 @@ def _csname(expander: Expander, caller: Token) -> None:
         else:
             name += token.text
     expander.push([caller._replace(text=name.strip())])
+
+
+def _use_name(expander: Expander, caller: Token) -> None:
+    expander.push([caller._replace(text=plain(expander.argument(caller)).strip())])
+
+
+def _define_name(expander: Expander, caller: Token) -> None:
+    name = plain(expander.argument(caller)).strip()
+    expander.push([caller._replace(text="def"), caller._replace(text=name)])
 
 
 def _new_switch(expander: Expander, caller: Token) -> None:
@@ -248,6 +274,9 @@ HANDLERS: dict[str, Callable[[Expander, Token], None]] = {
     "import": _import,
     "subimport": _import,
     "csname": _csname,
+    "expandafter": _expand_after,
+    **dict.fromkeys(["@nameuse", "csuse"], _use_name),
+    **dict.fromkeys(["@namedef", "csdef", "csgdef", "csedef"], _define_name),
     "newif": _new_switch,
     "newtoggle": _new_toggle,
     "toggletrue": _set_toggle,
@@ -255,7 +284,7 @@ HANDLERS: dict[str, Callable[[Expander, Token], None]] = {
     "iftoggle": _if_toggle,
     "else": _else,
     **dict.fromkeys(
-        ["fi", "long", "global", "protected", "expandafter", "noexpand", "protect", "relax"],
+        ["fi", "long", "global", "protected", "noexpand", "protect", "relax"],
         _nothing,
     ),
 }

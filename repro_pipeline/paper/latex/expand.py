@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 
 from repro_pipeline.errors import PaperError
 from repro_pipeline.paper.latex.arguments import plain, words
+from repro_pipeline.paper.latex.choices import CHOICES, relation
 from repro_pipeline.paper.latex.definitions import (
     HANDLERS,
     HARVESTED,
@@ -34,6 +35,10 @@ _CONDITIONS = words(
     """if ifx ifnum ifdim ifodd ifcat ifcase iftrue iffalse ifdefined ifcsname ifmmode ifhmode
     ifvmode ifinner ifvoid ifeof ifpdf ifxetex ifluatex"""
 )
+_COMPARED = re.compile(
+    r"\s*[+-]?\d*\.?\d*\s*(?:[a-z]{1,2})?\s*(?:[<>=]\s*[+-]?\d*\.?\d*(?:[a-z]{1,2})?\s*)?$"
+)
+_OVER = re.compile(r"[<>=]\s*[+-]?\d*\.?\d+(?:[a-z]{2})?\s$")
 _PICTURES = {".pgf", ".tikz", ".pdf_tex", ".eps_tex"}
 _PUBLISHERS = re.compile(
     r"neurips|nips|icml|iclr|acl|cvpr|iccv|eccv|aaai|ijcai|ieee|acm|natbib|hyperref|cleveref|"
@@ -80,7 +85,7 @@ class Expander:
     """The state of an expansion: what is defined, and what is still to be read."""
 
     tree: Tree
-    macros: dict[str, Macro] = field(default_factory=dict)
+    macros: dict[str, Macro] = field(default_factory=lambda: {"empty": Macro(), "@empty": Macro()})
     environments: dict[str, tuple[Macro, Macro]] = field(default_factory=dict)
     column_types: dict[str, Macro] = field(default_factory=dict)
     switches: dict[str, bool] = field(default_factory=dict)
@@ -152,6 +157,15 @@ class Expander:
             tokens.append(token)
         raise PaperError(f"the option of \\{caller.text} does not end.", where=where(caller))
 
+    def optional_group(self, caller: Token) -> list[Token]:
+        """A group without its braces, if one follows at once."""
+        token = self.next()
+        if token is not None and token.kind == "{":
+            return self.group(caller)
+        if token is not None:
+            self.push([token])
+        return []
+
     def star(self) -> bool:
         """Whether a star follows; it is taken."""
         token = self.next_solid()
@@ -179,6 +193,8 @@ class Expander:
         name = token.text
         if handler := HANDLERS.get(name):
             handler(self, token)
+        elif name in CHOICES and name not in self.macros:
+            CHOICES[name](self, token)
         elif name in self.macros:
             self.apply(self.macros[name], token)
         elif name in {"begin", "end"}:
@@ -228,6 +244,8 @@ class Expander:
                 given = self.option(caller)
                 default = next(defaults, ())
                 arguments.append(list(default) if given is None else given)
+            elif item == "g":
+                arguments.append(self.optional_group(caller))
             elif item == "s":
                 arguments.append([caller] if self.star() else [])
             elif place == 0 or macro.pattern[place - 1] not in {"#"}:
@@ -314,9 +332,38 @@ class Expander:
             first, second = self.next_solid(), self.next_solid()
             if first is None or second is None:
                 return False
-            known = self.macros.get(first.text, first.text)
-            return known == self.macros.get(second.text, second.text)
+            if second.text == "detokenize":
+                return not self.argument(second) and first.text == "relax"
+            return self.meaning(first) == self.meaning(second)
+        if name in {"ifnum", "ifdim"}:
+            holds = relation(self.compared())
+            if holds is None:
+                self.out.append(token)  # so that what is printed here is known to be unknown
+            return bool(holds)
         return False
+
+    def meaning(self, token: Token) -> tuple:
+        """What `\\ifx` compares: a macro's text, wherever it was defined, else the token itself."""
+        macro = self.macros.get(token.text) if token.kind == "command" else None
+        if macro is None:
+            return token.kind, token.text
+        return macro.pattern, plain(macro.body), macro.alias
+
+    def compared(self) -> str:
+        """The relation that `\\ifnum` or `\\ifdim` tests, with the space that ends it."""
+        text = ""
+        while (token := self.next()) is not None:
+            if token.kind == "command" and token.text in self.macros:
+                self.apply(self.macros[token.text], token)
+                continue
+            if token.kind not in {"char", "space"} or not _COMPARED.match(text + token.text):
+                if token.kind != "space" and token.text != "relax":
+                    self.push([token])
+                break
+            text += token.text
+            if token.kind == "space" and _OVER.search(text):
+                break
+        return text
 
     def skip(self, caller: Token, *, stop_at_else: bool) -> None:
         """Drops tokens up to the `\\fi`, or the `\\else`, that belongs to a condition."""

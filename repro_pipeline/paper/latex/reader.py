@@ -12,8 +12,9 @@ from repro_pipeline.paper.citations import mark, print_marks, resolve_marks
 from repro_pipeline.paper.latex.arguments import Tokens, argument
 from repro_pipeline.paper.latex.bibliography import read_bbl, read_bib, read_items
 from repro_pipeline.paper.latex.expand import Expanded, expand
+from repro_pipeline.paper.latex.siunitx import AS_WRITTEN, roundings
 from repro_pipeline.paper.latex.structure import SectionTokens, Structure, TableTokens, part
-from repro_pipeline.paper.latex.tabular import read_tabular
+from repro_pipeline.paper.latex.tabular import printed_part, read_tabular
 from repro_pipeline.paper.latex.text import Printer, undefined_commands
 from repro_pipeline.paper.latex.tokens import Token
 from repro_pipeline.paper.latex.tree import Tree, open_tree
@@ -147,8 +148,11 @@ def _floating(structure: Structure, expanded: Expanded, printer: Printer) -> lis
 
 def _tables(structure: Structure, expanded: Expanded, printer: Printer) -> tuple[Table, ...]:
     tables: list[Table] = []
+    rounding = roundings(expanded.tokens)
     for table in structure.tables:
-        read = _table(len(tables) + 1, table, expanded, printer)
+        origin = table.tabular.origin
+        rounded = replace(printer, rounding=rounding.get((origin.file, origin.line), AS_WRITTEN))
+        read = _table(len(tables) + 1, table, expanded, rounded)
         if any(cell.text for row in read.grid for cell in row):
             tables.append(read)
     return tuple(tables)
@@ -166,7 +170,7 @@ def _table(index: int, table: TableTokens, expanded: Expanded, printer: Printer)
         provenance=Provenance(file=tabular.origin.file, line=tabular.origin.line),
     )
     doubts = [*table.doubts, *rows.doubts]
-    if missing := undefined_commands(tabular.body):
+    if missing := undefined_commands(printed_part(tabular.body)):
         names = ", ".join(f"\\{name}" for name in missing[:5])
         doubts.append(f"What {names} prints is not known: the source does not define it.")
     confidence = 0.3 if not tabular.whole or rows.doubts else 1.0

@@ -76,6 +76,16 @@ SYMBOLS = {
     "AND": ", ",
     "slash": "/",
     "textvisiblespace": " ",
+    "cr": " ",
+    "enskip": " ",
+    "textminus": "−",
+    "shortminus": "−",
+    "textperthousand": "‰",
+    "permil": "‰",
+    "faCheck": "✓",
+    "faTimes": "✗",
+    "tablename": "Table",
+    "figurename": "Figure",
 }
 """Commands that print a sign."""
 
@@ -155,6 +165,9 @@ DROPPED = {
     "xspace": "",
     "hdashline": "o",
     "vskip": "d",
+    "raise": "d",
+    "lower": "d",
+    "bigstrut": "o",
     "hskip": "d",
     "kern": "d",
     "vspace": "m",
@@ -189,6 +202,9 @@ LAST_KEPT = {
     "adjustbox": "m",
     "multicolumn": "mm",
     "multirow": "omom",
+    "multirowcell": "omo",
+    "multirowthead": "omo",
+    "pbox": "m",
     "shortstack": "o",
     "makecell": "o",
     "thead": "o",
@@ -224,7 +240,9 @@ DECLARATIONS = words(
     linewidth textwidth columnwidth hsize textheight arrayrulewidth tabcolsep baselineskip
     arraystretch extrarowheight parskip parindent tabularnewline endgroup begingroup
     twocolumn onecolumn thickhline FloatBarrier justify flushleft bfseries bf selectfont ensuremath
-    centerline balance xspace onecolumn twocolumn landscape sffamily"""
+    centerline balance xspace fill stretch CodeBefore CodeAfter Body
+    vline RaggedRight RaggedLeft Centering mathstrut Tstrut Bstrut strutbox nolinebreak smaller larger
+    makegapedcells onecolumn twocolumn landscape sffamily"""
 ) - {"ensuremath", "centerline", "bfseries", "bf", "par"}
 """Commands without arguments that print nothing."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from repro_pipeline.paper.latex.arguments import (
@@ -15,6 +16,7 @@ from repro_pipeline.paper.latex.arguments import (
 )
 from repro_pipeline.paper.latex.columns import Column, read_columns
 from repro_pipeline.paper.latex.definitions import Macro
+from repro_pipeline.paper.latex.spans import PlacedCell, Rows, join_columns, settle, width_of
 from repro_pipeline.paper.latex.text import Printer
 from repro_pipeline.paper.latex.tokens import Token
 from repro_pipeline.paper.model import Provenance
@@ -28,30 +30,14 @@ _FULL_RULES = words(
     "hline toprule midrule bottomrule hdashline Xhline specialrule thickhline firsthline lasthline"
 )
 _ROW_ENDS = words("tabularnewline cr") | {"\\"}
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows of cells for `make_table`; `rules` are the numbers of rows above each full rule."""
-
-    rows: list[list[RawCell]]
-    rules: frozenset[int]
-    doubts: tuple[str, ...]
-
-
-@dataclass
-class _Cell:
-    """A cell at its column, before vertical spans are settled."""
-
-    column: int
-    raw: RawCell
+_DECLARING = words("SetCell Block")
 
 
 @dataclass
 class _Lines:
     """Rows in the making."""
 
-    rows: list[list[_Cell]] = field(default_factory=list)
+    rows: list[list[PlacedCell]] = field(default_factory=list)
     rules: set[int] = field(default_factory=set)
     doubts: list[str] = field(default_factory=list)
 
@@ -61,19 +47,63 @@ def read_tabular(
 ) -> Rows:
     """The rows of a tabular environment of a name, from the tokens between its begin and end."""
     columns, start = read_columns(name, body, column_types)
-    content = body[start:]
+    content = printed_part(body[start:])
     lines = _Lines()
     if not is_balanced(content):
         lines.doubts.append("Braces are not balanced.")
     for row in _without_repeated_heads(_split_rows(content)):
         _add_row(row, columns, printer, lines)
-    if columns and any(_width(row) > len(columns) for row in lines.rows):
+    if name.endswith("tblr"):
+        _span_as_specified(plain(body[:start]), lines)
+    if columns and any(width_of(row) > len(columns) for row in lines.rows):
         lines.doubts.append(f"A row has more cells than the {len(columns)} columns set up.")
-    joined = _join_columns(lines.rows, columns, printer)
-    return _settle(joined, lines.rules, lines.doubts)
+    joined = join_columns(lines.rows, columns, printer)
+    return settle(joined, lines.rules, lines.doubts)
 
 
 # Rows and cells
+
+
+def printed_part(body: Tokens) -> Tokens:
+    """What is printed of a body: without the drawing before and after it that `nicematrix` has."""
+    first = _command(body, {"Body"})
+    body = body[first + 1 :] if first is not None else body
+    last = _command(body, {"CodeAfter"})
+    return body[:last] if last is not None else body
+
+
+def _span_as_specified(spec: str, lines: _Lines) -> None:
+    """The spans of cells that a `tblr` sets up beforehand: `cell{1}{2} = {r=2,c=3}{c}`."""
+    for row, column, sizes in _SPECIFIED.findall(spec):
+        height, width = (re.search(rf"\b{name}\s*=\s*(\d+)", sizes) for name in "rc")
+        if not height and not width:
+            continue
+        if not row.strip().isdigit() or not column.strip().isdigit():
+            lines.doubts.append("Cells span others in places that are not understood.")
+            continue
+        place = int(row) - 1, int(column) - 1
+        if place[0] < len(lines.rows):
+            lines.rows[place[0]] = _spanning(
+                lines.rows[place[0]],
+                place[1],
+                _digits(height[1] if height else "1"),
+                _digits(width[1] if width else "1"),
+            )
+
+
+_SPECIFIED = re.compile(r"\bcell\s*\{([^{}]*)\}\s*\{([^{}]*)\}\s*=\s*\{([^{}]*)\}")
+
+
+def _spanning(row: list[PlacedCell], column: int, height: int, width: int) -> list[PlacedCell]:
+    """The row with its cell at a column made to cover those beside it, which are set in vain."""
+    covered = range(column + 1, column + width)
+    return [
+        PlacedCell(column, replace(cell.raw, rows=height, columns=width))
+        if cell.column == column
+        else cell
+        for cell in row
+        if cell.column not in covered
+    ]
 
 
 def _split_rows(body: Tokens) -> Iterator[list[list[Token]]]:
@@ -143,13 +173,18 @@ def _add_row(
     cells: list[list[Token]], columns: list[Column], printer: Printer, lines: _Lines
 ) -> None:
     cells[0] = _take_rules(cells[0], len(columns), lines)
-    row: list[_Cell] = []
-    column = 0
+    row: list[PlacedCell] = []
+    column = covered = 0
     for tokens in cells:
+        if covered:
+            covered -= 1
+            continue
         frame = columns[column] if column < len(columns) else Column()
         raw = _cell(tokens, frame, printer)
-        row.append(_Cell(column, raw))
+        row.append(PlacedCell(column, raw))
         column += raw.columns
+        if _command(tokens, _DECLARING) is not None:
+            covered = raw.columns - 1  # unlike below \\multicolumn, their `&` are written
     if len(row) > 1 or row[0].raw.text or any(cell.raw.rows != 1 for cell in row):
         lines.rows.append(row)
 
@@ -200,15 +235,18 @@ def _cell(tokens: Tokens, column: Column, printer: Printer) -> RawCell:
     at = _command(content, {"multirow", "multirowcell", "multirowthead"})
     if at is not None:
         height, content = _multirow(content, at)
-    at = _command(content, {"SetCell", "Block"})
+    at = _command(content, _DECLARING)
     if at is not None:
         height, width, content = _declared_span(content, at)
     if not own_format:
         content = [*column.before, *content, *column.after]
     printed = printer.print(content)
+    text = printed.text
+    if column.numeric is not None and not own_format and not any(t.kind == "{" for t in tokens):
+        text = printer.rounding.with_options(column.numeric).of(text)
     first = next((token for token in tokens if token.kind not in {"space", "par"}), None)
     return RawCell(
-        text=printed.text,
+        text=text,
         rows=height,
         columns=min(width, 500),
         bold=printed.bold,
@@ -217,7 +255,7 @@ def _cell(tokens: Tokens, column: Column, printer: Printer) -> RawCell:
     )
 
 
-def _command(tokens: Tokens, names: set[str]) -> int | None:
+def _command(tokens: Tokens, names: Collection[str]) -> int | None:
     return next(
         (at for at, token in enumerate(tokens) if token.kind == "command" and token.text in names),
         None,
@@ -250,6 +288,7 @@ def _declared_span(tokens: list[Token], at: int) -> tuple[int, int, list[Token]]
         return _digits(height), _digits(width), [*tokens[:at], *tokens[after:]]
     _, after = option(tokens, at + 1)
     span, after = argument(tokens, after)
+    _, after = option(tokens, after, "<>")
     inner, after = argument(tokens, after)
     height, _, width = plain(span).strip().partition("-")
     return _digits(height), _digits(width), [*tokens[:at], *inner, *tokens[after:]]
@@ -266,121 +305,3 @@ def _integer(tokens: Tokens) -> int:
     if not whole.isdigit() or len(whole) > 3:
         return 0
     return -int(whole) if text.startswith("-") else int(whole)
-
-
-# Columns that are printed as one, and vertical spans
-
-
-def _join_columns(
-    rows: list[list[_Cell]], columns: list[Column], printer: Printer
-) -> list[list[_Cell]]:
-    """Joins columns with text set between them, such as `r@{±}l` and `r@{.}l`, to one."""
-    joints = {
-        place: text
-        for place, column in enumerate(columns)
-        if place and (text := printer.print(column.joint).text)
-    }
-    if not joints:
-        return rows
-    joined: list[list[_Cell]] = []
-    for row in rows:
-        cells: list[_Cell] = []
-        for cell in row:
-            last = cells[-1] if cells else None
-            if cell.column in joints and last and last.column == cell.column - 1:
-                cells[-1] = _Cell(last.column, _joined(last.raw, joints[cell.column], cell.raw))
-            else:
-                cells.append(cell)
-        joined.append([_shifted(cell, joints) for cell in cells])
-    return joined
-
-
-def _joined(left: RawCell, text: str, right: RawCell) -> RawCell:
-    parts = (left.text, text, right.text) if left.text and right.text else (left.text, right.text)
-    return replace(
-        left,
-        text="".join(parts),
-        columns=left.columns + right.columns,
-        provenance=left.provenance or right.provenance,
-    )
-
-
-def _shifted(cell: _Cell, joints: Mapping[int, str]) -> _Cell:
-    """The cell at its place among the columns that are left."""
-    end = cell.column + cell.raw.columns
-    start = cell.column - sum(joint <= cell.column for joint in joints)
-    width = end - sum(joint < end for joint in joints) - start
-    return _Cell(start, replace(cell.raw, columns=max(width, 1)))
-
-
-def _width(row: list[_Cell]) -> int:
-    return row[-1].column + row[-1].raw.columns if row else 0
-
-
-def _settle(rows: list[list[_Cell]], rules: set[int], doubts: list[str]) -> Rows:
-    """Settles vertical spans, drops empty rows, and fills rows up to the table's width.
-
-    A `\\multirow` covers the places below it (above it, if negative) as long as they are empty.
-    """
-    width = max((_width(row) for row in rows), default=0)
-    grid: list[dict[int, RawCell]] = [{cell.column: cell.raw for cell in row} for row in rows]
-    for row, cells in enumerate(grid):
-        for column, raw in list(cells.items()):
-            if raw.rows < 0:
-                _lift(grid, row, column)
-    covered: set[tuple[int, int]] = set()
-    for row, cells in enumerate(grid):
-        for column, raw in list(cells.items()):
-            height = _free_height(grid, row, column)
-            cells[column] = replace(raw, rows=height)
-            covered |= {
-                (below, place)
-                for below in range(row + 1, row + height)
-                for place in range(column, column + raw.columns)
-            }
-    kept = [
-        row
-        for row, cells in enumerate(grid)
-        if any(raw.text and (row, column) not in covered for column, raw in cells.items())
-    ]
-    out: list[list[RawCell]] = []
-    for row in kept:
-        line: list[RawCell] = []
-        column = 0
-        while column < width:
-            raw = grid[row].get(column, RawCell(""))
-            if (row, column) not in covered:
-                spanned = sum(row <= other < row + raw.rows for other in kept)
-                line.append(replace(raw, rows=max(spanned, 1)))
-            column += raw.columns
-        out.append(line)
-    moved = frozenset(sum(row < rule for row in kept) for rule in rules)
-    return Rows(out, moved, tuple(doubts))
-
-
-def _lift(grid: list[dict[int, RawCell]], row: int, column: int) -> None:
-    """Moves a cell that spans upwards to the top of the empty places that it spans."""
-    raw = grid[row][column]
-    top = row
-    while top > 0 and row - top < -raw.rows - 1:
-        above = grid[top - 1].get(column)
-        if above is None or above.text or above.columns != raw.columns:
-            break
-        top -= 1
-    grid[row][column] = replace(raw, text="", rows=1)
-    grid[top][column] = replace(raw, rows=row - top + 1)
-
-
-def _free_height(grid: list[dict[int, RawCell]], row: int, column: int) -> int:
-    """How far a vertical span reaches before it meets a cell with text, or one set otherwise."""
-    raw = grid[row][column]
-    height = 1
-    while height < raw.rows and row + height < len(grid):
-        below = grid[row + height]
-        places = range(column, column + raw.columns)
-        if any(below[place].text for place in places if place in below):
-            break
-        if any(place in below and place + below[place].columns > places.stop for place in places):
-            break
-        height += 1
-    return height

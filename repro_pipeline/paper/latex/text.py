@@ -18,7 +18,7 @@ from repro_pipeline.paper.latex.arguments import (
     skip_space,
     star,
 )
-from repro_pipeline.paper.latex.siunitx import printed_number
+from repro_pipeline.paper.latex.siunitx import AS_WRITTEN, Rounding, printed_number
 from repro_pipeline.paper.latex.symbols import (
     ACCENTS,
     BOLD,
@@ -64,6 +64,8 @@ class Printer:
     """Whether footnotes are printed, in parentheses; in tables and titles they are left out."""
     shows_undefined: bool = False
     """Whether an undefined command is printed as it is written: `\\m0.24` is no number."""
+    rounding: Rounding = AS_WRITTEN
+    """How siunitx is set up to round."""
 
     def print(self, tokens: Tokens) -> Printed:
         """Tokens as printed text on one line. Raises PaperError for groups nested too deeply."""
@@ -229,7 +231,15 @@ def undefined_commands(tokens: Tokens) -> tuple[str, ...]:
 
     A command with one argument is taken to set it in some colour or face.
     """
-    found = (token.text for at, token in enumerate(tokens) if _is_undefined(tokens, at))
+    found: list[str] = []
+    at = 0
+    while at < len(tokens):
+        if tokens[at].kind == "command" and tokens[at].text in NUMBERS:
+            _, at = printed_number(tokens[at].text, tokens, at + 1)  # units are siunitx's own
+            continue
+        if _is_undefined(tokens, at):
+            found.append(tokens[at].text)
+        at += 1
     return tuple(dict.fromkeys(found))
 
 
@@ -342,7 +352,7 @@ def _footnote(pieces: _Pieces, tokens: Tokens, at: int, name: str, style: _Style
 
 
 def _number(pieces: _Pieces, tokens: Tokens, at: int, name: str, style: _Style) -> int:
-    text, end = printed_number(name, tokens, at)
+    text, end = printed_number(name, tokens, at, pieces.printer.rounding)
     pieces.add(text, style)
     return end
 

@@ -236,6 +236,126 @@ def test_the_caption_tells_the_kind_of_uncertainty(tmp_path):
     assert found.grid[1][1].numbers[0].uncertainty_kind == "sd"
 
 
+@pytest.mark.parametrize(
+    ("name", "tabular"),
+    [
+        (
+            "tblr",
+            r"""{colspec={lXXX}, hlines}
+            \SetCell[r=2]{l} M & \SetCell[c=2]{c} X & & \SetCell[r=2]{c} Y \\ & a & b & \\
+            r & 1.5 & 2.5 & 3.5 \\""",
+        ),
+        (
+            "tblr",
+            r"""{colspec={lccc}, cell{1}{1}={r=2}{}, cell{1}{2} = {c=2}{c}, cell{1}{4}={r=2}{c}}
+            M & X & & Y \\ \cmidrule{2-3} & a & b & \\ r & 1.5 & 2.5 & 3.5 \\""",
+        ),
+        (
+            "NiceTabular",
+            r"""{lccc}[hvlines] \CodeBefore \rowcolor{gray}{1} \Body
+            \Block{2-1}{M} & \Block[c]{1-2}<\bfseries>{X} & & \Block{2-1}{Y} \\ & a & b & \\
+            r & 1.5 & 2.5 & 3.5 \\ \CodeAfter \line{1-1}{2-2}""",
+        ),
+    ],
+)
+def test_spans_whose_ampersands_are_written(tmp_path, name, tabular):
+    found = table(tmp_path, f"\\begin{{{name}}}{tabular}\\end{{{name}}}")
+    spread = [["M", "X", "X", "Y"], ["M", "a", "b", "Y"], ["r", "1.5", "2.5", "3.5"]]
+    assert (texts(found), found.doubts) == (spread, ())
+
+
+def test_spans_that_cannot_be_placed_are_doubted(tmp_path):
+    found = table(
+        tmp_path, r"\begin{tblr}{cell{odd}{2-Z}={c=2}{}} A & B & C \\ x & 1.5 & 2 \\\end{tblr}"
+    )
+    assert found.confidence < 0.9
+
+
+def test_siunitx_rounds_as_it_is_set_up(tmp_path):
+    rounded = r"\sisetup{round-mode=places,round-precision=2}"
+    found = table(
+        tmp_path,
+        r"""\begin{tabular}{lSS[round-precision=1]c} A & {B} & {C} & D \\
+        x & 0.91534 & 2.567 & \num{1.005} \\
+        y & 0.1 & \num{4.4567} & \num[round-mode=figures,round-precision=3]{1234.5} \\
+        z & {1.23456} & 2.567(12) & \num[round-mode=none]{1.23456} \\
+        w & \bfseries 3.456e-3 & \multicolumn{1}{c}{1.23456} & 1.23456 \\\end{tabular}""",
+        rounded,
+    )
+    assert [row[1:] for row in texts(found)[1:]] == [
+        ["0.92", "2.6", "1.01"],
+        ["0.10", "4.46", "1230"],
+        ["1.23456", "2.567(12)", "1.23456"],
+        ["3.46e-3", "1.23456", "1.23456"],
+    ]
+
+
+def test_siunitx_is_set_up_for_a_group_only(tmp_path):
+    tabular = r"\begin{tabular}{lS} A & {B} \\ x & 0.91534 \\ y & 1.5 \\\end{tabular}"
+    body = (
+        rf"\begin{{table}}\sisetup{{round-mode=places}}{tabular}\end{{table}}"
+        "\n\n"
+        rf"\begin{{table}}{tabular}\end{{table}}"
+    )
+    first, second = read(tmp_path, body).tables
+    assert (first.grid[1][1].text, second.grid[1][1].text) == ("0.92", "0.91534")
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (r"\diff{1.5}", "(+1.5)"),
+        (r"\diff{-0.5}", "(-0.5)"),
+        (r"\signed{7}", "+7"),
+        (r"\signed{3}", "-3"),
+        (r"\acc{1.5}[*]{0.2}", "1.5 ± 0.2*"),
+        (r"\acc{1.5}", "1.5"),
+        (r"\starred*{2}", "2†"),
+        (r"\starred{2}", "2"),
+        (r"\either{1.5}{}", "1.5"),
+        (r"\either{1.5}{0.3}", "1.5 ± 0.3"),
+        (r"\blank{1.5}{}", "1.5"),
+        (r"\blank{1.5}{0.3}", "1.5 ± 0.3"),
+        (r"\tested{1.5}{}", "1.5"),
+        (r"\named{mnist}", "98.7"),
+        (r"\textminus 1.5", "−1.5"),
+        (r"\makecell*[c]{1.5}", "1.5"),
+    ],
+)
+def test_macros_that_choose_what_they_print(tmp_path, cell, text):
+    preamble = r"""
+    \newcommand{\diff}[1]{\ifdim#1pt>0pt(+#1)\else(#1)\fi}
+    \newcommand{\signed}[1]{\ifnum#1>5 +#1\else -#1\fi}
+    \NewDocumentCommand{\acc}{m O{} g}{#1\IfNoValueF{#3}{ ± #3}#2}
+    \NewDocumentCommand{\starred}{s m}{\IfBooleanTF{#1}{#2\dag}{#2}}
+    \newcommand{\either}[2]{\ifthenelse{\equal{#2}{}}{#1}{#1 ± #2}}
+    \newcommand{\blank}[2]{\ifblank{#2}{#1}{#1 ± #2}}
+    \newcommand{\tested}[2]{\def\tmp{#2}\ifx\tmp\empty #1\else #1 ± #2\fi}
+    \expandafter\newcommand\csname mnist@acc\endcsname{98.7}
+    \newcommand{\named}[1]{\csname #1@acc\endcsname}
+    """
+    found = table(
+        tmp_path, rf"\begin{{tabular}}{{lc}} A & B \\ x & {cell} \\\end{{tabular}}", preamble
+    )
+    assert (found.grid[1][1].text, found.doubts) == (text, ())
+
+
+def test_a_condition_that_is_not_known_is_doubted(tmp_path):
+    preamble = r"\newcommand{\signed}[1]{\ifnum\value{page}>5 +#1\else -#1\fi}"
+    body = r"\begin{tabular}{lc} A & B \\ x & \signed{7} \\ y & 1.5 \\\end{tabular}"
+    found = table(tmp_path, body, preamble)
+    assert not found.grid[1][1].numbers and found.confidence < 0.9
+
+
+def test_units_and_lengths_are_no_unknown_commands(tmp_path):
+    body = (
+        r"\begin{tabular*}{\textwidth}{@{\extracolsep{\fill}}lc} A & \si{\milli\metre} \\"
+        r" x & \raise1pt\hbox{1.5} \cr\end{tabular*}"
+    )
+    found = table(tmp_path, body)
+    assert (texts(found)[1], found.doubts) == (["x", "1.5"], ())
+
+
 # Numbers of tables
 
 TABULAR = r"\begin{tabular}{lc}M & Acc \\ A & %s \\\end{tabular}"

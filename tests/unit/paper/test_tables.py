@@ -232,3 +232,48 @@ def test_different_headers(one, other):
 @given(st.text(alphabet=r"aB9 -–.:*†↑\${}^_()%=αβ", max_size=30))
 def test_normalising_twice_changes_nothing(text):
     assert normalise(normalise(text)) == normalise(text)
+
+
+def test_panels_name_rows_and_their_columns_begin_anew():
+    table = make_table(
+        1,
+        rows_of(
+            """
+            [1x3]Panel A
+            Model | Acc | F1
+            A | 0.15 | 0.17
+            [1x3]Panel B
+            Model | BLEU | chrF
+            C | 30.5 | 55.5
+            """
+        ),
+        rules=(2,),
+    )
+    assert (row_path(table, 2), column_path(table, 2, 1)) == (("Panel A", "A"), ("Acc",))
+    assert (row_path(table, 5), column_path(table, 5, 1)) == (("Panel B", "C"), ("BLEU",))
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["[1x2]Models | MSE | MAE", "Data | Horizon | MSE | MAE"],
+)
+def test_whole_numbers_that_tell_rows_apart_name_them(head):
+    drawing = f"""
+        {head}
+        [2x1]ETT | 96 | 0.33 | 0.36
+        192 | 0.37 | 0.39
+        [2x1]ILI | 24 | 2.31 | 0.93
+        36 | 1.97 | 0.92
+        """
+    table = make_table(1, rows_of(drawing), rules=(1,))
+    assert table.header_columns == 2
+    assert row_path(table, 2) == ("ETT", "192")
+
+
+def test_a_number_for_two_rows_with_names_is_no_name():
+    drawing = (
+        "M | lr | Acc | F1\n A | [2x1]0.01 | 55.5 | 44.4\n B | 56.6 | 45.5\n C | 0.05 | 1.5 | 2.5"
+    )
+    table = make_table(1, rows_of(drawing), rules=(1,))
+    assert table.header_columns == 1
+    assert column_path(table, 2, 1) == ("lr",)
