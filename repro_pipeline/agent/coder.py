@@ -150,7 +150,7 @@ class ModelCoder:
     desk: Desk
     material: Material
     trials: Trials
-    environment: str
+    environment: tuple[Block, ...]
     """What programs find where they run, in words."""
 
     def change(self, order: Order, workspace: Workspace, keep: Keep) -> Report:
@@ -177,7 +177,7 @@ class ModelCoder:
         self, order: Order, workspace: Workspace, history: Sequence[tuple[Part, ...]], left: int
     ) -> dict:
         return {
-            "environment": Block("environment", self.environment, "own"),
+            "environment": self.environment,
             "claims": Block("claims", claims_text(self.material, 8000), "source"),
             "sections": Block("sections", ", ".join(self.sections()), "source"),
             "points": Block("points", "\n".join(order.points) or "none", "own"),

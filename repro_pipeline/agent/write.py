@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from repro_pipeline.agent.actions import Tools
@@ -14,7 +15,9 @@ from repro_pipeline.agent.chat import tokens_of
 from repro_pipeline.agent.coder import FILES_SHOWN, HISTORY, ModelCoder
 from repro_pipeline.agent.loop import End, PaperReproAgent
 from repro_pipeline.agent.material import Material, material_of
+from repro_pipeline.agent.mode import packages_for_agent
 from repro_pipeline.agent.model import Implementation
+from repro_pipeline.agent.prompt import Block
 from repro_pipeline.agent.state import MOST
 from repro_pipeline.agent.submission import complete
 from repro_pipeline.agent.trials import Trials, implementation_of
@@ -73,7 +76,9 @@ def write_code(stage: Stage, ground: Ground) -> Implementation | Ended:
     session = _session(material, ground, desk)
     workspace = _workspace(project, stage.paper, session, material)
     trials = _trials(stage, ground, material, desk.account.deadline)
-    coder = ModelCoder(desk, material, trials, _environment_in_words(ground, material))
+    packages = packages_for_agent(stage, ground.bundle)
+    environment = _environment_in_words(ground, material, packages)
+    coder = ModelCoder(desk, material, trials, environment)
     steps = budget.steps if budget.steps is not None else project.config.agent.steps
     _say_start(stage, desk, session, material, budget, steps)
     tools = Tools(desk, material, workspace, trials, coder, session)
@@ -139,20 +144,24 @@ def _trials(stage: Stage, ground: Ground, material: Material, deadline: float | 
     return Trials(stage, setting, ground.claims, withhold, deadline)
 
 
-def _environment_in_words(ground: Ground, material: Material) -> str:
-    """What programs find where they run."""
-    packages = ", ".join(
-        f"{name} {version}"
-        for name, version in sorted(ground.environment.fingerprint.packages.items())
-    )
+def _environment_in_words(
+    ground: Ground, material: Material, packages: Sequence[str]
+) -> tuple[Block, ...]:
+    """What programs find where they run. Versions are the machine's own: a replay may meet others."""
+    wanted = ", ".join(packages) or "what the given code names"
     lines = [
-        f"Python {ground.environment.lock.python}. Installed, and nothing else can be: {packages}.",
+        f"Installed, with what they need, and nothing else can be: {wanted}.",
         "There is no network. Data come by formula, from these packages, or from the input files.",
         "Input files: " + ("; ".join(material.data) or "none") + ".",
     ]
     if material.left_out:
         lines.append(f"Of the given code not shown: {', '.join(material.left_out[:20])}.")
-    return "\n".join(lines)
+    versions = sorted(ground.environment.fingerprint.packages.items())
+    found = [f"Python {ground.environment.lock.python}", *(f"{name} {v}" for name, v in versions)]
+    return (
+        Block("environment", "\n".join(lines), "own"),
+        Block("versions", ", ".join(found), "output"),
+    )
 
 
 def _say_start(
