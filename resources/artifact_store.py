@@ -34,7 +34,8 @@ SAMPLE = 1 << 16
 HELPS = 0.9
 """Compression helps where the sample shrinks to less than this share."""
 
-_NAME = re.compile(r"^([0-9a-f]{64})(\.gz)?$")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_NAME = re.compile(rf"({_DIGEST.pattern})(\.gz)?")
 _INCOMING = "incoming"
 _EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
 """What must be installed for a kind of place."""
@@ -146,7 +147,10 @@ class FsspecArtifactStore:
         return (digest for digest, _, _ in self._all())
 
     def verify(self) -> list[str]:
-        """The digests whose bytes are not what their name says; all others were read and agree."""
+        """The digests whose bytes are not what their name says, or that cannot be read.
+
+        All others were read and agree. Raises StoreError where a server does not answer.
+        """
         return [digest for digest in sorted(set(self.digests())) if not self._intact(digest)]
 
     def gc(
@@ -212,11 +216,12 @@ class FsspecArtifactStore:
         return f"{self._root}/{digest[:2]}/{digest}{suffix}"
 
     def _find(self, digest: str) -> str | None:
-        if not _NAME.match(digest):
+        if not _DIGEST.fullmatch(digest):
             return None
         with _explained(self._root):
             paths = (self._path(digest, suffix) for suffix in ("", ".gz"))
-            return next((path for path in paths if self._fs.exists(path)), None)
+            # What is no file is no artifact: a folder, a pipe, a link to nothing.
+            return next((path for path in paths if self._fs.isfile(path)), None)
 
     def _all(self) -> Iterator[tuple[str, str, int]]:
         """Digest, path and stored bytes of each artifact."""
@@ -224,7 +229,7 @@ class FsspecArtifactStore:
             self._fs.invalidate_cache()
             paths = self._fs.find(self._root, detail=True)
         for path, info in paths.items():
-            if match := _NAME.match(path.rsplit("/", 1)[-1]):
+            if match := _NAME.fullmatch(path.rsplit("/", 1)[-1]):
                 yield match[1], path, info["size"]
 
     def _intact(self, digest: str) -> bool:
@@ -234,10 +239,16 @@ class FsspecArtifactStore:
                     pass
         except IntegrityError:
             return False
+        except StoreError:
+            if self._local is None:  # the server may be away, and the artifact whole
+                raise
+            return False
         return True
 
     def _modified(self, path: str) -> float:
         with _explained(path):
+            if self._local:
+                return os.lstat(path).st_mtime  # of a link itself, wherever it leads
             return self._fs.modified(path).timestamp()
 
     def _tree(self, digest: str) -> Tree:

@@ -11,11 +11,13 @@ from typing import IO, TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, model_validator
 
-from repro_pipeline.errors import StoreError
+from repro_pipeline.errors import IntegrityError, StoreError
 from repro_pipeline.frozen import Frozen, Sha256, canonical_json
 from repro_pipeline.ledger.events import (
     AgentStepped,
     AttemptFinished,
+    AttemptStarted,
+    EnvironmentBuilt,
     Event,
     ImplementationFrozen,
     ModelCalled,
@@ -138,6 +140,8 @@ def missing_from(ledger: Ledger, store: ArtifactStore) -> dict[str, Event]:
 _NAME_ARTIFACTS = frozenset(
     {
         "stage_finished",
+        "environment_built",
+        "attempt_started",
         "attempt_finished",
         "implementation_frozen",
         "rubric_seen",
@@ -149,22 +153,38 @@ _NAME_ARTIFACTS = frozenset(
 
 
 def _artifacts(payload: Payload, store: ArtifactStore) -> list[str]:
-    """The artifacts that an event names, and the files of a code tree."""
+    """The artifacts that an event names, and the files of a code tree and of a report."""
     match payload:
-        case StageFinished(output=str() as output):
-            return [output]
+        case StageFinished(stage="report", output=str() as output):
+            return [output, *sorted(_digests(_whole(output, store)))]
+        case (
+            StageFinished(output=str() as name)
+            | EnvironmentBuilt(lock=name)
+            | RubricSeen(rubric=name)
+            | ModelCalled(answer=name)
+            | PatchApplied(patch=name)
+        ):
+            return [name]
         case AttemptFinished(attempt=attempt):
-            return [*([attempt.log] if attempt.log else []), *attempt.outputs.values()]
-        case ImplementationFrozen(code_tree=tree) | AgentStepped(code_tree=tree):
-            files = Tree.model_validate_json(store.get(tree)).files if tree in store else ()
+            kept = (attempt.log, attempt.record, *attempt.outputs.values())
+            return [name for name in kept if name]
+        case (
+            AttemptStarted(code_tree=tree)
+            | ImplementationFrozen(code_tree=tree)
+            | AgentStepped(code_tree=tree)
+        ):
+            listing = _whole(tree, store)
+            files = Tree.model_validate_json(listing).files if listing else ()
             return [tree, *(file.sha256 for file in files)]
-        case RubricSeen(rubric=rubric):
-            return [rubric]
-        case ModelCalled(answer=answer):
-            return [answer]
-        case PatchApplied(patch=patch):
-            return [patch]
     return []
+
+
+def _whole(name: str, store: ArtifactStore) -> bytes:
+    """The artifact's bytes; none where it is missing or damaged, which is said of the artifact."""
+    try:
+        return store.get(name)
+    except (IntegrityError, StoreError):
+        return b""
 
 
 def _walk(folder: Path, below: PurePosixPath) -> Iterator[tuple[str, os.stat_result]]:

@@ -12,8 +12,13 @@ from ledger_examples import attempt_pair, model_call, stage, warning
 
 from repro_pipeline.cli import main
 from repro_pipeline.errors import UserError
-from repro_pipeline.frozen import canonical_json
-from repro_pipeline.ledger.events import PROJECT_CHAIN
+from repro_pipeline.frozen import canonical_json, digest
+from repro_pipeline.ledger.events import (
+    PROJECT_CHAIN,
+    AttemptFinished,
+    EnvironmentBuilt,
+    ImplementationFrozen,
+)
 from resources.opening import open_project
 
 ACTOR = "code:0.1.0"
@@ -293,3 +298,45 @@ def test_an_export_that_fails_leaves_no_part_of_a_file(opened, project, tmp_path
     altered(project, ("UPDATE events SET payload = 'no json' WHERE seq = 2",))
     assert main(["ledger", "export", "--out", str(tmp_path / "out")]) == 2
     assert not list((tmp_path / "out").iterdir())
+
+
+def test_store_verify_goes_on_behind_a_damaged_listing_and_looks_for_all_kinds(
+    opened, project, tmp_path, capsys
+):
+    """Code trees of frozen code and of probes, a run's record, a lock, a report's files."""
+    store = opened.store
+    trees, inner = [], []
+    for name in ("frozen", "probed"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.py").write_text(f"print('{name}')")
+        trees.append(store.put_tree(tmp_path / name))
+        inner.append(store.put_file(tmp_path / name / "run.py"))
+    page, lock, trace = (store.put(text) for text in (b"<html>", b"lock", b"trace"))
+    report = store.put(canonical_json({"html": page}))
+    started, finished = attempt_pair()
+    attempt = finished.attempt.model_copy(update={"log": None, "outputs": {}, "record": trace})
+    record(
+        opened,
+        ImplementationFrozen(code_tree=trees[0], mode="code", claims=digest("claims")),
+        started.model_copy(update={"code_tree": trees[1]}),
+        AttemptFinished(attempt=attempt),
+        EnvironmentBuilt(lock=lock, fingerprint=digest("host")),
+        stage("report", "l1").model_copy(update={"output": report}),
+    )
+    assert main(["store", "verify"]) == 0
+    folder = project / ".repro" / "store"
+    for name in (*inner, page, lock, trace):
+        (path,) = folder.glob(f"{name[:2]}/{name}*")
+        path.unlink()
+    capsys.readouterr()
+    assert main(["store", "verify"]) == 2
+    said = capsys.readouterr().out
+    assert all(f"MISSING {name}" in said for name in (*inner, page, lock, trace))
+    (path,) = folder.glob(f"{trees[0][:2]}/{trees[0]}*")
+    path.chmod(0o644)
+    path.write_bytes(b"{}")
+    assert main(["store", "verify"]) == 2
+    said = capsys.readouterr().out
+    assert f"DAMAGED {trees[0]}" in said
+    assert all(f"MISSING {name}" in said for name in (inner[1], page, lock, trace))
+    assert said.endswith("1 damaged, 4 missing\n")

@@ -4,9 +4,11 @@ import gzip
 import hashlib
 import os
 import random
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 from pathlib import Path
@@ -131,6 +133,64 @@ def test_damage_is_noticed_on_reading_and_named_by_verify(folder_store, tmp_path
             pass
     assert folder_store.verify() == [digest]
     assert folder_store.get(whole) == b"untouched"
+
+
+@pytest.mark.parametrize(
+    ("put_there", "listed"),
+    [
+        (lambda path: path.mkdir(), False),
+        (os.mkfifo, True),
+        (lambda path: path.symlink_to("/nowhere"), True),
+        (lambda path: path.symlink_to(path.name), True),
+        (lambda path: path.symlink_to("/etc/hostname"), True),
+    ],
+    ids=["folder", "pipe", "link to nothing", "link to itself", "link elsewhere"],
+)
+def test_what_is_no_file_is_no_artifact_and_hinders_nothing(
+    folder_store, tmp_path, put_there, listed
+):
+    digest, old = folder_store.put(CONTENTS[3]), folder_store.put(b"unreferenced")
+    path = stored_file(tmp_path / "store", digest)
+    path.unlink()
+    put_there(path)
+    assert folder_store.verify() == ([digest] if listed else [])
+    assert (digest in folder_store) == path.is_file()
+    with pytest.raises(IntegrityError, match=digest):
+        folder_store.get(digest)
+    removed = folder_store.gc({digest}, older_than_seconds=-1)
+    assert [one.digest for one in removed] == [old]
+    if listed:  # a folder is left to whoever put it there
+        assert folder_store.put(CONTENTS[3]) == digest
+        assert folder_store.verify() == []
+
+
+def test_what_may_not_be_read_is_named_and_the_rest_is_verified():
+    """In a process without the rights of root, and in a folder that it can reach."""
+    place = Path(tempfile.mkdtemp())
+    place.chmod(0o777)
+    store = FsspecArtifactStore(str(place))
+    digests = sorted(store.put(bytes([n]) * 9) for n in range(3))
+    stored_file(place, digests[0]).chmod(0)
+    child, found = os.fork(), None
+    if not child:
+        try:
+            if os.geteuid() == 0:
+                os.setgid(65534)
+                os.setuid(65534)
+            found = store.verify()
+        finally:
+            os._exit(0 if found == digests[:1] else 1)
+    try:
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        shutil.rmtree(place)
+
+
+@pytest.mark.parametrize("add", ["\n", ".gz"])
+def test_only_a_digest_names_an_artifact(folder_store, add):
+    digest = folder_store.put(CONTENTS[2])
+    assert digest in folder_store
+    assert digest + add not in folder_store
 
 
 def test_every_flipped_bit_of_a_compressed_artifact_is_noticed_or_harmless(folder_store, tmp_path):
