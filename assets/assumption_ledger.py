@@ -54,6 +54,7 @@ def what_assumptions_rest_on(
     reader = stage.project.config.models.reader
     return {
         "reader": reader.model if reader else None,
+        "claims": reported_claims.model_dump(mode="json") if reader else None,
         "task": paper_bundle.task.model_dump(mode="json", include={"assumptions"}),
         "paper": parsed_paper.model_dump(mode="json"),
         "lineage": paper_lineage.model_dump(mode="json"),
@@ -63,7 +64,7 @@ def what_assumptions_rest_on(
 
 
 @stage_asset(
-    group="understand", version="2", describe=describe, depends_on=what_assumptions_rest_on
+    group="understand", version="3", describe=describe, depends_on=what_assumptions_rest_on
 )
 def assumption_ledger(
     stage: Stage,
@@ -77,7 +78,8 @@ def assumption_ledger(
     texts |= brought_texts(paper_lineage, stage.project.store)
     changes = changes_in(stage.events({"assumption_recorded"}))
     task = paper_bundle.task
-    gaps = read_gaps(stage, task, parsed_paper, find_gaps(parsed_paper, load_checklist()))
+    unsaid = find_gaps(parsed_paper, load_checklist())
+    gaps = read_gaps(stage, task, parsed_paper, reported_claims, unsaid)
     ledger = assumptions_of(task, texts, paper_lineage, parsed_paper, changes, gaps)
     for assumption in ledger.assumptions:
         if not assumption.proposed_by.startswith(HUMAN):

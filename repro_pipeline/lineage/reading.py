@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
 from repro_pipeline.agent.asking import ask
+from repro_pipeline.agent.blind_check import guard_for
 from repro_pipeline.agent.chat import ChatError
 from repro_pipeline.agent.prompt import Block
 from repro_pipeline.bundle.task import Task
+from repro_pipeline.claims.blinding import blind_paper
 from repro_pipeline.claims.chosen import reader_desk
+from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.lineage.assumptions import matches
 from repro_pipeline.lineage.gaps import Gap, Gaps, GapStatus, Span
@@ -36,16 +40,18 @@ class Answers(Frozen):
     answers: Annotated[tuple[Answer, ...], Field(max_length=80)] = ()
 
 
-def read_gaps(stage: Stage, task: Task, paper: Paper, gaps: Gaps) -> Gaps:
+def read_gaps(stage: Stage, task: Task, paper: Paper, claims: ReportedClaims, gaps: Gaps) -> Gaps:
     """The gaps after a reader looked for them, where one stands in `repro.yaml` and may see the paper.
 
-    A model that cannot be asked leaves them as the rules have them; that is recorded.
+    It is shown the paper without its results, as what it says reaches those who write code. A model
+    that cannot be asked leaves the gaps as the rules have them; that is recorded.
     """
     config = stage.project.config
     if config.models.reader is None or not config.send_to_models.paper or not gaps.missing:
         return gaps
     questions = "\n".join(f"{gap.item}: {gap.question}" for gap in gaps.missing)
-    desk = reader_desk(stage, task)
+    desk = replace(reader_desk(stage, task), guard=guard_for(paper, claims))
+    shown = blind_paper(paper, claims).text[:LONGEST_PAPER]
     try:
         answers = ask(
             desk,
@@ -54,7 +60,7 @@ def read_gaps(stage: Stage, task: Task, paper: Paper, gaps: Gaps) -> Gaps:
             prompt="reader-gaps",
             values={
                 "questions": Block("questions", questions, "own"),
-                "paper": Block("paper", text_of(paper)[:LONGEST_PAPER], "source"),
+                "paper": Block("paper", shown, "source"),
             },
             answer_model=Answers,
         )
@@ -101,12 +107,8 @@ def _section_of(quote: str, paper: Paper) -> str | None:
     return next((title for title, text in _places(paper) if matches(quote, text)), None)
 
 
-def text_of(paper: Paper) -> str:
-    """All that a paper says, place after place under its title."""
-    return "\n\n".join(f"## {title}\n{text}" for title, text in _places(paper) if text.strip())
-
-
 def _places(paper: Paper) -> list[tuple[str, str]]:
+    """All that a paper says, place after place with its title."""
     places = [("abstract", paper.abstract), *((s.title, s.text) for s in paper.sections)]
     for table in paper.tables:
         rows = (" | ".join(cell.text for cell in row if not cell.spanned) for row in table.grid)

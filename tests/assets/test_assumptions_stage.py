@@ -119,3 +119,21 @@ def test_a_reader_fills_what_rules_leave_and_one_that_fails_changes_nothing(
         assert "library" in gaps
     told = [e.content.code for e in opened.ledger.events("tiny", kinds={"warning_recorded"})]
     assert {"answer_refused", "gaps_not_read"} <= set(told)
+
+
+def test_the_reader_of_gaps_is_shown_no_result(project, opened, monkeypatch):
+    from resources import project as resource
+    from tests.scripted import ScriptedModel
+
+    bundle = make_bundle(project / "papers" / "tiny")
+    paper = bundle / "paper.md"
+    said = "\n\nThe error of the plain method is 10.0 % after 30 draws.\n\n## References"
+    paper.write_text(paper.read_text().replace("\n\n## References", said))
+    (project / "repro.yaml").write_text("schema: 1\nmodels:\n  reader: {model: scripted/one}\n")
+    resource._open.cache_clear()
+    model = ScriptedModel([{"answers": []}])
+    monkeypatch.setattr("resources.chat_litellm.LiteLlmChat", lambda roles: model)
+    assert main(["run", "tiny", *STAGE]) == 0
+    shown = model.asked[0].messages[1].content
+    assert "plain method is [masked] % after 30 draws" in shown
+    assert "10.0" not in shown and "20.0" not in shown
