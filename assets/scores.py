@@ -6,14 +6,14 @@ import dagster as dg
 
 from assets.stage import stage_asset
 from repro_pipeline.experiment.model import Attempt
-from repro_pipeline.frozen import digest
+from repro_pipeline.frozen import Sha256, digest
 from repro_pipeline.ledger.events import Scored
 from repro_pipeline.ledger.projections import attempts
 from repro_pipeline.report.plots import forest_markdown
 from repro_pipeline.scoring.current import current_rubric
 from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Scores
 from repro_pipeline.scoring.score import score
-from repro_pipeline.stages import Stage
+from repro_pipeline.stages import Stage, latest
 from repro_pipeline.status import Outcome
 
 DIMENSIONS = {
@@ -92,11 +92,15 @@ def judge(scores: Scores) -> list[dg.AssetCheckResult]:
 
 
 def evidence_and_rubric(stage: Stage, experiment_ledger: Evidence) -> dict:
-    """The evidence, all attempts ever made, and the rubric's content."""
-    made = [attempt.model_dump(mode="json") for attempt in all_attempts(stage)]
+    """The evidence and all attempts ever made, both as they stand, and the rubric's content.
+
+    Not as today's models write them: a field that these gain would score anew what did not change,
+    and leave people's decisions with scores that no longer stand.
+    """
+    made = stage.events({"attempt_started", "attempt_finished"})
     return {
-        "evidence": digest(experiment_ledger),
-        "attempts": digest(made),
+        "evidence": _stored(stage),
+        "attempts": digest([event.hash for event in made]),
         "rubric": current_rubric(stage.project)[1],
     }
 
@@ -104,6 +108,11 @@ def evidence_and_rubric(stage: Stage, experiment_ledger: Evidence) -> dict:
 def all_attempts(stage: Stage) -> tuple[Attempt, ...]:
     """Every attempt in the paper's ledger, of whatever code: none can be left out."""
     return attempts(stage.project.ledger.events(stage.paper))
+
+
+def _stored(stage: Stage) -> Sha256:
+    """The digest of the evidence as stored."""
+    return latest(stage.project, stage.paper, "experiment_ledger").output
 
 
 @stage_asset(
@@ -121,11 +130,12 @@ def scores(stage: Stage, experiment_ledger: Evidence) -> Scores:
     A changed rubric scores the same evidence again, and runs nothing.
     """
     rubric, rubric_digest = current_rubric(stage.project)
-    result = score(experiment_ledger, rubric, rubric_digest, all_attempts(stage))
+    stored = _stored(stage)
+    result = score(experiment_ledger, rubric, rubric_digest, all_attempts(stage), content=stored)
     stage.record(
         Scored(
             rubric=rubric_digest,
-            evidence=digest(experiment_ledger),
+            evidence=stored,
             scores=digest(result),
             overall=result.overall,
             headline=result.headline,

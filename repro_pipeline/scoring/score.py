@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from repro_pipeline.experiment.model import Attempt
-from repro_pipeline.frozen import digest
+from repro_pipeline.frozen import Sha256, digest
 from repro_pipeline.scoring import (
     ablation_faithful,
     environment_parity,
@@ -36,12 +36,18 @@ _NOT_IN_THE_WAY = {Outcome.PASS, Outcome.NOT_APPLICABLE}
 
 
 def score(
-    evidence: Evidence, rubric: Rubric, rubric_digest: str, attempts: Sequence[Attempt] = ()
+    evidence: Evidence,
+    rubric: Rubric,
+    rubric_digest: str,
+    attempts: Sequence[Attempt] = (),
+    *,
+    content: Sha256 | None = None,
 ) -> Scores:
     """Score a paper. The same evidence under the same rubric gives the same scores, bit for bit.
 
     `attempts` are all attempts ever made for the paper, where they are known: those that are no
-    part of the evidence (trial runs, earlier code) only serve the integrity findings.
+    part of the evidence (trial runs, earlier code) only serve the integrity findings. `content` is the
+    evidence's digest as stored; a later program may write the same evidence otherwise.
     """
     observed = observe(evidence)
     verdicts, discovery = control(judge_claims(evidence, rubric, observed), rubric.false_discovery)
@@ -58,7 +64,7 @@ def score(
         paper=evidence.paper,
         mode=evidence.mode,
         rubric=rubric_digest,
-        evidence=digest(evidence),
+        evidence=content or digest(evidence),
         overall=overall,
         headline=_headline(evidence, verdicts, discovery, dimensions, status, overall),
         verdicts=tuple(verdicts.values()),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 
 from repro_pipeline.cli import main
+from repro_pipeline.frozen import canonical_json
 from repro_pipeline.ledger.projections import decisions
+from repro_pipeline.scoring.model import Scores
 from repro_pipeline.stage_names import STAGES
-from repro_pipeline.stages import latest
+from repro_pipeline.stages import latest, output_of
 from tests.bundles import make_bundle
 
 TELLING = re.compile(
@@ -113,3 +116,17 @@ def test_a_review_that_cannot_be_recorded_is_said(reviewed, capsys):
         assert main(["review", *arguments]) == 2
         assert said in capsys.readouterr().err
     assert decisions(reviewed.ledger.events("tiny")) == ()
+
+
+def test_scores_are_bound_to_the_evidence_as_stored_whatever_fields_models_gained_since(reviewed):
+    """An earlier program's evidence, without a field that has a default today."""
+    row = latest(reviewed, "tiny", "experiment_ledger")
+    plain = json.loads(reviewed.store.get(row.output))
+    assert plain.pop("failures") == []
+    earlier = reviewed.store.put(canonical_json(plain))
+    written = row.model_copy(update={"output": earlier})
+    reviewed.ledger.append("tiny", written, actor="code:earlier")
+    assert main(["run", "tiny"]) == 0
+    assert latest(reviewed, "tiny", "experiment_ledger").output == earlier
+    scored = latest(reviewed, "tiny", "scores")
+    assert output_of(reviewed, scored, Scores).evidence == earlier
