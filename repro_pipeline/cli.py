@@ -17,6 +17,7 @@ from repro_pipeline.commands import (
     assumptions,
     claims,
     doctor,
+    export,
     gaps,
     ledger,
     paper,
@@ -81,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
         review,
         ledger,
         store,
+        export,
         sandbox,
         doctor,
     ):
