@@ -20,9 +20,10 @@ from repro_pipeline.experiment.campaign import Setting, laboratory, plan
 from repro_pipeline.experiment.model import Run
 from repro_pipeline.experiment.runs import PlannedRun
 from repro_pipeline.experiment.spec import Experiment, Purpose
+from repro_pipeline.forensics.halves import WAYS, Kind, Part, spoil_half
 from repro_pipeline.forensics.mutate import FACTORS, mutate
 from repro_pipeline.forensics.record import parse
-from repro_pipeline.forensics.settings import harmless_settings, other_settings
+from repro_pipeline.forensics.settings import FAR, far_settings, harmless_settings, other_settings
 from repro_pipeline.forensics.spoil import Unspoilt, Way, spoil_file
 from repro_pipeline.frozen import digest
 from repro_pipeline.sandbox.policy import Mount
@@ -34,6 +35,10 @@ _WAYS: dict[Way, str] = {
     "train_labels": "Training labels in random order",
     "harmless": "Input data and settings moved by less than anybody measures",
 }
+_HALVED: dict[Kind, str] = {
+    "test_labels": "Other labels for test rows",
+    "test_inputs": "Other inputs for test rows",
+}
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,9 @@ class Changed:
     """A changed run, and the one that it is compared with."""
 
     way: str
-    """config, noise, labels, train_labels, fit_labels, mutant."""
+    """config, extreme, noise, labels, train_labels, harmless, test_labels, test_inputs, fit_labels,
+    mutant.
+    """
     said: str
     """The change, the subject of a sentence."""
     experiment: str
@@ -54,6 +61,10 @@ class Changed:
     places: Mapping[str, tuple[str, ...]] | None = None
     """Of a mutant, the changed constants per claim."""
     certain: bool = True
+    part: Part | None = None
+    """Of changed test rows, which half."""
+    alone: bool = True
+    """Of changed test rows, whether their files hold no others."""
 
 
 def changed_runs(changes: Sequence[Changed], runs: Mapping[str, Run]) -> list[Changed]:
@@ -75,6 +86,21 @@ def config_variants(
             yield Changed("config", said, name, bases[name], _planned(setting, other, bases[name]))
 
 
+def extreme_variants(
+    setting: Setting, experiments: Mapping[str, Experiment], bases: Mapping[str, Run]
+) -> Iterator[Changed]:
+    """Each experiment with all fractions of its settings far larger, for two seeds."""
+    for name, experiment in experiments.items():
+        config = far_settings(experiment.config)
+        if config == experiment.config:
+            continue
+        other = experiment.model_copy(update={"config": config})
+        for seed in (bases[name].seed, (bases[name].seed or 0) + 1):
+            (planned,) = plan(setting, [other], [seed], Purpose.PROBE)
+            said = f"Fractions {FAR} times as large in {name}"
+            yield Changed("extreme", said, name, bases[name], planned)
+
+
 def spoilt_variants(
     stage: Stage,
     setting: Setting,
@@ -89,43 +115,36 @@ def spoilt_variants(
     for way, said in _WAYS.items():
         place = folder / way
         place.mkdir()
-        spoilt, certain = _spoilt(setting, stage.bundle_folder, mounts, way, place)
+        spoilt, certain = _spoilt(setting, mounts, place, _spoil(way, stage.bundle_folder))
         if spoilt is None:
             continue
         for name, experiment in experiments.items():
             same = way != "harmless"
             config = experiment.config if same else harmless_settings(experiment.config)
             other = experiment.model_copy(update={"config": config})
-            planned = _planned(setting, other, bases[name])
-            identity = planned.identity.model_copy(
-                update={"data_manifest": digest([planned.identity.data_manifest, way])}
-            )
-            yield Changed(
-                way,
-                f"{said} in {name}",
-                name,
-                bases[name],
-                replace(planned, identity=identity, data=spoilt),
+            yield replace(
+                _with_data(setting, other, bases[name], spoilt, (way,)),
+                said=f"{said} in {name}",
                 certain=certain,
             )
 
 
 def _spoilt(
-    setting: Setting, bundle: Path, mounts: Mapping[str, Mount], way: Way, place: Path
+    setting: Setting,
+    mounts: Mapping[str, Mount],
+    place: Path,
+    spoil: Callable[[ManifestEntry, Path, Path], bool],
 ) -> tuple[Mapping[str, Mount] | None, bool]:
     """The input files, those spoilt that can be; None where none can."""
     changed, certain = dict(mounts), True
     for entry in setting.data.entries:
         if entry.sealed or entry.name not in mounts:
             continue
-        rows = _rows(entry, bundle, way)
-        if rows is not None and not rows:
-            continue
         source = mounts[entry.name].source
         target = place / entry.name / source.name
         target.parent.mkdir()
         try:
-            certain &= spoil_file(source, target, way, rows)
+            certain &= spoil(entry, source, target)
         except Unspoilt:
             shutil.rmtree(target.parent)
             continue
@@ -138,18 +157,86 @@ def _spoilt(
     return (None if same else changed), certain
 
 
+def _spoil(way: Way, bundle: Path) -> Callable[[ManifestEntry, Path, Path], bool]:
+    """How one file is spoilt in one way."""
+
+    def spoil(entry: ManifestEntry, source: Path, target: Path) -> bool:
+        rows = _rows(entry, bundle, "train") if way == "train_labels" else None
+        if rows == []:
+            raise Unspoilt
+        return spoil_file(source, target, way, rows)
+
+    return spoil
+
+
+def halved_variants(
+    stage: Stage,
+    setting: Setting,
+    experiments: Mapping[str, Experiment],
+    bases: Mapping[str, Run],
+    folder: Path,
+) -> Iterator[Changed]:
+    """Each experiment with the test rows of one half, the other half and both changed."""
+    tested = [entry for entry in setting.data.entries if "test" in entry.roles]
+    if not tested:
+        return
+    alone = all(set(entry.roles) == {"test"} and not entry.role_files for entry in tested)
+    mounts = laboratory(stage, setting).data
+    for kind, part in WAYS:
+        place = folder / f"{kind}-{part}"
+        place.mkdir()
+        spoil = _spoil_half(kind, part, stage.bundle_folder)
+        spoilt, certain = _spoilt(setting, mounts, place, spoil)
+        if spoilt is None:
+            continue
+        for name, experiment in experiments.items():
+            yield replace(
+                _with_data(setting, experiment, bases[name], spoilt, (kind, part)),
+                said=f"{_HALVED[kind]}, part {part}, in {name}",
+                certain=certain,
+                part=part,
+                alone=alone,
+            )
+
+
+def _spoil_half(
+    kind: Kind, part: Part, bundle: Path
+) -> Callable[[ManifestEntry, Path, Path], bool]:
+    """How one file is changed in the test rows of one part."""
+
+    def spoil(entry: ManifestEntry, source: Path, target: Path) -> bool:
+        rows = _rows(entry, bundle, "test")
+        if rows == []:
+            raise Unspoilt
+        return spoil_half(source, target, kind, part, rows)
+
+    return spoil
+
+
+def _with_data(
+    setting: Setting,
+    experiment: Experiment,
+    base: Run,
+    data: Mapping[str, Mount],
+    how: tuple[str, ...],
+) -> Changed:
+    """A run of an experiment with other input files; `how` they were made tells it from others."""
+    planned = _planned(setting, experiment, base)
+    manifest = digest([planned.identity.data_manifest, *how])
+    identity = planned.identity.model_copy(update={"data_manifest": manifest})
+    return Changed(how[0], "", experiment.id, base, replace(planned, identity=identity, data=data))
+
+
 def _readable(folder: Path) -> None:
     for path in (folder.parent, folder, *folder.rglob("*")):
         path.chmod(path.stat().st_mode | (0o755 if path.is_dir() else 0o644))
 
 
-def _rows(entry: ManifestEntry, bundle: Path, way: Way) -> list[int] | None:
-    """The rows that this way changes: None for all, none at all for an empty list."""
-    if way != "train_labels":
-        return None
-    if "train" not in entry.roles:
+def _rows(entry: ManifestEntry, bundle: Path, role: str) -> list[int] | None:
+    """The rows of a role: None for all, none at all for an empty list."""
+    if role not in entry.roles:
         return []
-    file = entry.role_files.get("train")
+    file = entry.role_files.get(role)
     if file is None:
         return None
     return [int(line) for line in (bundle / file).read_text().split()]

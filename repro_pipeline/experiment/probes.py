@@ -14,7 +14,9 @@ from repro_pipeline.experiment.changed import (
     Changed,
     changed_runs,
     config_variants,
+    extreme_variants,
     fit_variants,
+    halved_variants,
     mutants,
     spoilt_variants,
 )
@@ -144,7 +146,9 @@ def _changed(
     experiments = {e.id: e for e in setting.implementation.experiments if e.id in short}
     changes = [
         *config_variants(setting, experiments, short),
+        *extreme_variants(setting, experiments, short),
         *spoilt_variants(stage, setting, experiments, short, folder),
+        *halved_variants(stage, setting, experiments, short, folder),
         *fit_variants(stage, setting, experiments, short),
         *mutants(stage, setting, experiments, short, texts, claims.claims, folder),
     ]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repro_pipeline.claims.model import Claim, ReportedClaims
+from repro_pipeline.experiment import responses
 from repro_pipeline.experiment.campaign import Setting, laboratory
 from repro_pipeline.experiment.changed import Changed
 from repro_pipeline.experiment.model import Run
@@ -21,15 +22,7 @@ from repro_pipeline.forensics.graph import Graph
 from repro_pipeline.forensics.mutate import FACTORS
 from repro_pipeline.forensics.reader import build
 from repro_pipeline.forensics.record import Record, parse
-from repro_pipeline.forensics.response import (
-    Followed,
-    Response,
-    data_findings,
-    followed,
-    harmless_findings,
-    tied,
-)
-from repro_pipeline.forensics.spoil import class_shares
+from repro_pipeline.forensics.response import Followed, followed
 from repro_pipeline.sandbox.policy import OUT, WORK
 from repro_pipeline.scoring.literals import telling_digits
 from repro_pipeline.scoring.model import Finding
@@ -78,7 +71,7 @@ def read_all(given: Readings) -> tuple[Finding, ...]:
         *static,
         *_seed_ignored(given, graph),
         *_followed(given, graph, {one.kind for one in static}, static),
-        *_responses(given),
+        *responses.findings(given, graph),
         *_deeds(given, graph),
         *_binaries(given),
         *_claims_of(given),
@@ -200,55 +193,6 @@ def _follows(
         severity=severity,
         claims=(one.claim,),
     )
-
-
-def _responses(given: Readings) -> Iterator[Finding]:
-    evaluated: dict[str, dict[int | None, float]] = defaultdict(dict)
-    for run in given.runs:
-        for claim, value in run.values.items():
-            evaluated[claim].setdefault(run.seed, value)
-    yield from tied(evaluated)
-    ways = {"labels", "train_labels", "noise", "harmless"}
-    changes = [c for c in given.changed if c.way in ways and c.run]
-    if not changes:
-        return
-    mounts = laboratory(given.stage, given.setting).data
-    shares = next(filter(None, (class_shares(m.source) for m in mounts.values())), [])
-    responses = [
-        Response(
-            way=c.way,
-            change=c.said,
-            experiment=c.experiment,
-            before=c.base.values,
-            after=c.run.values or None,
-            certain=c.certain,
-            read=_reads(given, c, [str(mount.target) for mount in mounts.values()]),
-        )
-        for c in changes
-    ]
-    yield from data_findings(responses, _by_id(given), shares, _tested(given))
-    samples = {claim: list(values.values()) for claim, values in evaluated.items()}
-    yield from harmless_findings(responses, samples)
-
-
-def _tested(given: Readings) -> int | None:
-    """How many rows have the role test; None where that is not said."""
-    counts = []
-    for entry in given.setting.data.entries:
-        if "test" in entry.roles:
-            file = entry.role_files.get("test")
-            rows = (given.stage.bundle_folder / file).read_text().split() if file else None
-            counts.append(entry.rows if rows is None else len(rows))
-    return sum(count for count in counts if count) or None
-
-
-def _reads(given: Readings, change: Changed, places: Sequence[str]) -> bool:
-    """Whether a changed run was seen to read one of the input files."""
-    digest_of_record = change.run.counted.record if change.run else None
-    if digest_of_record is None:
-        return False
-    record = parse(given.stage.project.store.get(digest_of_record))
-    return any(entry.about in places for entry in record.of("read"))
 
 
 def _records(given: Readings) -> list[Record]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.experiment.statistics import prediction_interval
+from repro_pipeline.forensics.counts import as_share, is_rate
 from repro_pipeline.forensics.mutate import FACTORS
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.scoring.model import Finding
@@ -142,38 +144,105 @@ def harmless_findings(
             )
 
 
-def tied(values: Mapping[str, Mapping[int | None, float]]) -> Iterator[Finding]:
+def tied(
+    values: Mapping[str, Mapping[int | None, float]], claims: Mapping[str, Claim]
+) -> Iterator[Finding]:
     """Two claims whose values differ by one number, or in one ratio, whatever the seed.
 
     An error is what an accuracy leaves of 1 or 100, and one metric may stand under two claims: these
-    are no ties. Per claim, the values by seed.
+    are no ties. Two error rates of different methods are never tied where both scatter. Per claim, the
+    values by seed.
     """
-    names = sorted(values)
-    for place, one in enumerate(names):
-        for other in names[place + 1 :]:
-            seeds = sorted(set(values[one]) & set(values[other]), key=str)
-            first = [values[one][s] for s in seeds]
-            second = [values[other][s] for s in seeds]
-            if len(set(first)) < 4 or len(set(second)) < 4:
-                continue
-            differences = [b - a for a, b in zip(first, second, strict=True)]
-            ratios = [b / a for a, b in zip(first, second, strict=True) if a]
-            for numbers, neutral in (
-                (differences, (0.0,)),
-                (ratios, (1.0, 100.0, 0.01, 1000.0, 0.001)),
-            ):
-                spread = max(numbers) - min(numbers) if len(numbers) == len(seeds) else 1.0
-                scale = max(map(abs, numbers))
-                if spread <= 1e-9 * scale and not any(abs(numbers[0] - n) <= 1e-9 for n in neutral):
-                    yield Finding(
-                        kind="tied_values",
-                        evidence=f"{one} and {other} differ by the same amount or factor "
-                        f"({number(numbers[0])}) for "
-                        "every seed: one may be made of the other.",
-                        severity="unverified",
-                        claims=(one, other),
-                    )
-                    break
+    for one, other, first, second in _pairs(values):
+        differences = [b - a for a, b in zip(first, second, strict=True)]
+        ratios = [b / a for a, b in zip(first, second, strict=True) if a]
+        for numbers, neutral in (
+            (differences, (0.0,)),
+            (ratios, (1.0, 100.0, 0.01, 1000.0, 0.001)),
+        ):
+            spread = max(numbers) - min(numbers) if len(numbers) == len(first) else 1.0
+            scale = max(map(abs, numbers))
+            if spread <= 1e-9 * scale and not any(abs(numbers[0] - n) <= 1e-9 for n in neutral):
+                yield Finding(
+                    kind="tied_values",
+                    evidence=f"{one} and {other} differ by the same amount or factor "
+                    f"({number(numbers[0])}) for "
+                    "every seed: one may be made of the other.",
+                    severity="suspect" if _both_rates(one, other, claims) else "unverified",
+                    claims=(one, other),
+                )
+                break
+
+
+def _pairs(values: Mapping[str, Mapping[int | None, float]]):
+    """Two claims each, with their values over the seeds that they share, where both scatter."""
+    for one, other in itertools.combinations(sorted(values), 2):
+        seeds = sorted(set(values[one]) & set(values[other]), key=str)
+        first = [values[one][s] for s in seeds]
+        second = [values[other][s] for s in seeds]
+        if len(set(first)) >= 4 and len(set(second)) >= 4:
+            yield one, other, first, second
+
+
+def _both_rates(one: str, other: str, claims: Mapping[str, Claim]) -> bool:
+    pair = [claims[name] for name in (one, other) if name in claims and is_rate(claims[name])]
+    return len(pair) == 2 and pair[0].metric == pair[1].metric and pair[0].unit == pair[1].unit
+
+
+def alike(
+    values: Mapping[str, Mapping[int | None, float]], claims: Mapping[str, Claim]
+) -> Iterator[Finding]:
+    """Two claims with the same bits for every seed, for which the paper prints different values."""
+    for one, other, first, second in _pairs(values):
+        printed = [claims[name].value for name in (one, other) if name in claims]
+        if first != second or len(printed) < 2 or None in printed:
+            continue
+        if abs(printed[0] - printed[1]) > _ZONE * max(map(abs, printed)):
+            yield Finding(
+                kind="same_values",
+                evidence=f"{one} and {other} are the same to the bit for every seed, and the paper "
+                f"prints {number(printed[0])} and {number(printed[1])}: one computation may stand "
+                "under both names.",
+                severity="unverified",
+                claims=(one, other),
+            )
+
+
+def saturated(
+    far: Sequence[Sequence[Values]],
+    evaluated: Mapping[str, Collection[float]],
+    claims: Mapping[str, Claim],
+) -> Iterator[Finding]:
+    """Rates that no longer depend on the seed once the problem is made easy, and end nowhere.
+
+    `far` are the values of two seeds per experiment. A rate of cases that are all alike is 0, 1 or
+    the share of a class, the same for every method; `evaluated` are the values with the real settings.
+    """
+    ends: dict[str, float] = {}
+    for runs in far:
+        if len(runs) < 2:
+            continue
+        for name, value in runs[0].items():
+            scatters = len(evaluated.get(name, ())) > 2
+            if name in claims and is_rate(claims[name]) and scatters and runs[1].get(name) == value:
+                ends[name] = as_share(claims[name], value)
+    odd = {name: share for name, share in ends.items() if not _of_few(share)}
+    different = len({round(min(share, 1 - share), 9) for share in odd.values()}) > 1
+    if odd:
+        first = next(iter(odd))
+        yield Finding(
+            kind="ends_elsewhere",
+            evidence=f"With settings that make all cases alike, {first} is {number(odd[first])} as a "
+            "share for every seed, which is neither none, nor all, nor a simple share of them"
+            f"{', and other methods end elsewhere' if different else ''}.",
+            severity="suspect" if different else "unverified",
+            claims=tuple(odd),
+        )
+
+
+def _of_few(share: float) -> bool:
+    """Whether a share is one of few equal parts."""
+    return any(abs(share * n - round(share * n)) < 1e-9 for n in range(1, 101))
 
 
 def _still_good(

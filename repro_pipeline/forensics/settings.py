@@ -13,6 +13,7 @@ _IDLE = re.compile(
     r"|version|comment|note|plot|figure|tag|debug|schema",
     re.I,
 )
+FAR = 20
 
 
 def other_settings(config: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -36,6 +37,16 @@ def harmless_settings(config: dict[str, Any]) -> dict[str, Any]:
     """The configuration with its fractions moved by a billionth of themselves."""
     leaves = [(p, v) for p, v in _leaves(config) if isinstance(v, float) and v not in (0.0, 1.0)]
     return _with(config, leaves, lambda value: value * (1 + 1e-9))
+
+
+def far_settings(config: dict[str, Any]) -> dict[str, Any]:
+    """The configuration with its fractions far larger: easy problems, or methods that diverge."""
+    leaves = [
+        (p, v)
+        for p, v in _leaves(config)
+        if isinstance(v, float) and v != 0.0 and not _IDLE.search(p[-1])
+    ]
+    return _with(config, leaves, lambda value: value * FAR)
 
 
 def single_settings(config: dict[str, Any], most: int) -> list[tuple[str, dict[str, Any]]]:

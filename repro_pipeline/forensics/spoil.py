@@ -32,14 +32,23 @@ _LABEL = re.compile(
 )
 _TEST_FILE = re.compile(r"(^|[_\-./])(test|heldout|holdout)", re.I)
 _LARGEST = 64 << 20
+_MOST_COLUMNS = 4096
 
 
 class Unspoilt(Exception):
     """The file's format is not known, or it has no labels to speak of."""
 
 
-def spoil_file(source: Path, target: Path, way: Way, rows: Collection[int] | None = None) -> None:
+def spoil_file(source: Path, target: Path, way: Way, rows: Collection[int] | None = None) -> bool:
     """Write a spoilt copy of a data file. `rows` are the training rows, None for all.
+
+    Raises Unspoilt where that is not possible.
+    """
+    return write_spoilt(source, target, Spoiler(way, rows, random.Random(f"{way}:{source.name}")))
+
+
+def write_spoilt(source: Path, target: Path, spoiler: Spoiler) -> bool:
+    """Write a copy changed as a spoiler says; returns whether the labels are surely the labels.
 
     Raises Unspoilt where that is not possible.
     """
@@ -48,7 +57,6 @@ def spoil_file(source: Path, target: Path, way: Way, rows: Collection[int] | Non
     spoil = _FORMATS.get(source.suffix.lower())
     if spoil is None:
         raise Unspoilt
-    spoiler = _Spoiler(way, rows, random.Random(f"{way}:{source.name}"))
     try:
         spoil(source, target, spoiler)
     except Unspoilt:
@@ -58,13 +66,19 @@ def spoil_file(source: Path, target: Path, way: Way, rows: Collection[int] | Non
     return spoiler.certain
 
 
-class _Spoiler:
+class Spoiler:
     """How columns are changed: a deterministic choice, by a generator of its own."""
+
+    by_column = False
+    """Whether arrays too are changed column by column."""
 
     def __init__(self, way: Way, rows: Collection[int] | None, rng: random.Random) -> None:
         self.way, self.rng = way, rng
         self.rows = None if rows is None else frozenset(rows)
         self.certain = True
+
+    def look(self, columns: Sequence[Sequence[Any]], labels: Collection[int]) -> None:
+        """Be shown a whole table, and which of its columns hold labels, before its columns."""
 
     def order(self, count: int) -> list[int]:
         """A permutation of the rows, of the training rows alone where only they are meant."""
@@ -80,7 +94,7 @@ class _Spoiler:
             return list(values) if label else [_shaken(value, self.rng) for value in values]
         if self.way != "noise":
             return [values[n] for n in self.order(len(values))] if label else list(values)
-        numbers = [_as_number(value) for value in values]
+        numbers = [as_number(value) for value in values]
         if label or any(number is None for number in numbers) or _few(values):
             kinds = sorted(set(map(str, values)))
             by_text = {str(value): value for value in values}
@@ -108,7 +122,7 @@ class _Spoiler:
 
 def _shaken(value: Any, rng: random.Random) -> Any:
     """A fraction, moved by some 1e-7 of itself; anything else as it is."""
-    number = _as_number(value)
+    number = as_number(value)
     if number is None or not math.isfinite(number) or isinstance(value, int):
         return value
     if isinstance(value, str) and "." not in value:
@@ -117,7 +131,8 @@ def _shaken(value: Any, rng: random.Random) -> Any:
     return f"{moved:.12g}" if isinstance(value, str) else moved
 
 
-def _as_number(value: Any) -> float | None:
+def as_number(value: Any) -> float | None:
+    """A cell as a number; None where it is none."""
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -144,14 +159,15 @@ def label_columns(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> lis
         return named
     last = columns[-1]
     kinds = len(set(map(str, last)))
-    texts = any(_as_number(value) is None for value in last)
+    texts = any(as_number(value) is None for value in last)
     return [len(columns) - 1] if texts or kinds <= max(20, math.isqrt(len(last))) else []
 
 
-def _table(names: Sequence[str], columns: list[list[Any]], spoiler: _Spoiler) -> list[list[Any]]:
+def _table(names: Sequence[str], columns: list[list[Any]], spoiler: Spoiler) -> list[list[Any]]:
     labels = label_columns(names, columns)
     if spoiler.way in {"labels", "train_labels"} and not labels:
         raise Unspoilt
+    spoiler.look(columns, labels)
     ends = [place for place in labels if place in (0, len(columns) - 1)]
     spoiler.certain = any(_LABEL.match(str(names[place]).strip()) for place in ends)
     changed = []
@@ -164,13 +180,13 @@ def _table(names: Sequence[str], columns: list[list[Any]], spoiler: _Spoiler) ->
     return changed
 
 
-def _csv(source: Path, target: Path, spoiler: _Spoiler) -> None:
+def _csv(source: Path, target: Path, spoiler: Spoiler) -> None:
     text = source.read_text(encoding="utf-8-sig")
     delimiter = "\t" if source.suffix.lower() == ".tsv" else _delimiter(text)
     records = [r for r in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if r]
     if len(records) < 3 or len({len(r) for r in records}) != 1:
         raise Unspoilt
-    headed = any(_as_number(cell) is None for cell in records[0]) and records[0] != records[1]
+    headed = any(as_number(cell) is None for cell in records[0]) and records[0] != records[1]
     names = records[0] if headed else [""] * len(records[0])
     rows = records[1:] if headed else records
     columns = _table(names, [list(column) for column in zip(*rows, strict=True)], spoiler)
@@ -186,7 +202,7 @@ def _delimiter(text: str) -> str:
     return max(",;\t ", key=first.count)
 
 
-def _json_lines(source: Path, target: Path, spoiler: _Spoiler) -> None:
+def _json_lines(source: Path, target: Path, spoiler: Spoiler) -> None:
     lines = source.read_text(encoding="utf-8").splitlines()
     _write_records(
         [json.loads(line) for line in lines if line.strip()],
@@ -195,7 +211,7 @@ def _json_lines(source: Path, target: Path, spoiler: _Spoiler) -> None:
     )
 
 
-def _json(source: Path, target: Path, spoiler: _Spoiler) -> None:
+def _json(source: Path, target: Path, spoiler: Spoiler) -> None:
     content = json.loads(source.read_text(encoding="utf-8"))
     if isinstance(content, dict):
         columns = {k: v for k, v in content.items() if isinstance(v, list) and len(v) > 2}
@@ -213,7 +229,7 @@ def _json(source: Path, target: Path, spoiler: _Spoiler) -> None:
     _write_records(content, spoiler, lambda rows: target.write_text(json.dumps(rows)))
 
 
-def _write_records(records: Any, spoiler: _Spoiler, write: Callable[[list], Any]) -> None:
+def _write_records(records: Any, spoiler: Spoiler, write: Callable[[list], Any]) -> None:
     if not isinstance(records, list) or len(records) < 3 or not isinstance(records[0], dict):
         raise Unspoilt
     names = [
@@ -224,7 +240,7 @@ def _write_records(records: Any, spoiler: _Spoiler, write: Callable[[list], Any]
     write([{**r, **{n: by_name[n][place] for n in names}} for place, r in enumerate(records)])
 
 
-def _npy(source: Path, target: Path, spoiler: _Spoiler) -> None:
+def _npy(source: Path, target: Path, spoiler: Spoiler) -> None:
     import numpy as np
 
     array = np.load(source, allow_pickle=False)
@@ -232,7 +248,7 @@ def _npy(source: Path, target: Path, spoiler: _Spoiler) -> None:
         np.save(stream, _array(source.stem, array, spoiler, alone=True))
 
 
-def _npz(source: Path, target: Path, spoiler: _Spoiler) -> None:
+def _npz(source: Path, target: Path, spoiler: Spoiler) -> None:
     import numpy as np
 
     with np.load(source, allow_pickle=False) as archive:
@@ -246,12 +262,18 @@ def _npz(source: Path, target: Path, spoiler: _Spoiler) -> None:
         (np.savez_compressed if packed else np.savez)(stream, **changed)
 
 
-def _array(name: str, array: Any, spoiler: _Spoiler, *, alone: bool) -> Any:
+def _array(name: str, array: Any, spoiler: Spoiler, *, alone: bool) -> Any:
     """An array, changed; itself where this way does not concern it."""
+    label = bool(re.search(r"(^|_)(y|label|labels|target|targets)(_|$|\d)|^y", name, re.I))
+    if array.ndim and spoiler.by_column:
+        return _array_by_column(array, spoiler, label=label)
+    return _array_as_whole(name, array, spoiler, alone=alone, label=label)
+
+
+def _array_as_whole(name: str, array: Any, spoiler: Spoiler, *, alone: bool, label: bool) -> Any:
     import numpy as np
 
     rng = np.random.default_rng(spoiler.rng.randrange(2**32))
-    label = bool(re.search(r"(^|_)(y|label|labels|target|targets)(_|$|\d)|^y", name, re.I))
     if spoiler.way == "harmless":
         if array.dtype.kind != "f" or label:
             return array
@@ -293,7 +315,18 @@ def _array(name: str, array: Any, spoiler: _Spoiler, *, alone: bool) -> Any:
     return changed.reshape(array.shape).astype(array.dtype)
 
 
-def _parquet(source: Path, target: Path, spoiler: _Spoiler) -> None:
+def _array_by_column(array: Any, spoiler: Spoiler, *, label: bool) -> Any:
+    """An array of rows with each column changed by the spoiler."""
+    import numpy as np
+
+    flat = array.reshape(len(array), -1)
+    if flat.shape[1] > _MOST_COLUMNS:
+        raise Unspoilt
+    changed = [spoiler.column(column.tolist(), label=label) for column in flat.T]
+    return np.array(changed).T.reshape(array.shape).astype(array.dtype)
+
+
+def _parquet(source: Path, target: Path, spoiler: Spoiler) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -303,12 +336,12 @@ def _parquet(source: Path, target: Path, spoiler: _Spoiler) -> None:
     pq.write_table(pa.table(arrays, schema=table.schema), target)
 
 
-def _text(source: Path, target: Path, spoiler: _Spoiler) -> None:
+def _text(source: Path, target: Path, spoiler: Spoiler) -> None:
     """Numbers in columns, as numpy's `loadtxt` reads them; row numbers and prose are left alone."""
     _csv(source, target, spoiler)
 
 
-_FORMATS: dict[str, Callable[[Path, Path, _Spoiler], None]] = {
+_FORMATS: dict[str, Callable[[Path, Path, Spoiler], None]] = {
     ".csv": _csv,
     ".tsv": _csv,
     ".txt": _text,
@@ -327,7 +360,7 @@ def class_shares(source: Path) -> list[float]:
     """The shares of the classes among a file's labels; empty where they are none or unknown."""
     shares: list[float] = []
 
-    class Looking(_Spoiler):
+    class Looking(Spoiler):
         def column(self, values: Sequence[Any], *, label: bool) -> list[Any]:
             if label and not shares:
                 counts = Counter(map(str, values))

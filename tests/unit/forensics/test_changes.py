@@ -13,9 +13,11 @@ from forensic_cases import claim, kinds
 from repro_pipeline.forensics.mutate import FACTORS, mutate
 from repro_pipeline.forensics.response import (
     Response,
+    alike,
     data_findings,
     followed,
     harmless_findings,
+    saturated,
     tied,
 )
 from repro_pipeline.forensics.rows import shared_rows
@@ -228,17 +230,44 @@ def test_a_jump_at_a_harmless_change():
     assert kinds(harmless_findings([response("harmless", 76.0, 76.3)], seeds)) == {}
 
 
+def ties(first, second, metric="sparsity", reported=(76.3, 70.0)):
+    """What is said of two claims with these values by seed."""
+    about = {
+        name: claim(name, value, metric=metric) for name, value in zip("ab", reported, strict=True)
+    }
+    values = {"a": dict(enumerate(first)), "b": dict(enumerate(second))}
+    return {**kinds(tied(values, about)), **kinds(alike(values, about))}
+
+
 def test_ties():
-    first = {s: 70.0 + s**2 for s in range(5)}
-    assert kinds(tied({"a": first, "b": {s: v + 2.3 for s, v in first.items()}})) == {
-        "tied_values": "unverified"
-    }
-    assert kinds(tied({"a": first, "b": {s: v * 1.1 for s, v in first.items()}})) == {
-        "tied_values": "unverified"
-    }
-    assert kinds(tied({"a": first, "b": {s: 100 - v for s, v in first.items()}})) == {}
-    assert kinds(tied({"a": first, "b": dict(first)})) == {}
-    assert kinds(tied({"a": first, "b": {s: v / 100 for s, v in first.items()}})) == {}
+    first = [70.0 + s**2 for s in range(5)]
+    assert ties(first, [v + 2.3 for v in first]) == {"tied_values": "unverified"}
+    assert ties(first, [v * 1.1 for v in first]) == {"tied_values": "unverified"}
+    assert ties(first, [v + 2.3 for v in first], "accuracy") == {"tied_values": "suspect"}
+    assert ties(first, [100 - v for v in first]) == {}
+    assert ties(first, [v / 100 for v in first]) == {}
+
+
+def test_one_computation_under_two_names():
+    first = [70.0 + s**2 for s in range(5)]
+    assert ties(first, first) == {"same_values": "unverified"}
+    assert ties(first, first, reported=(76.3, 76.2)) == {}
+    assert ties(first, [*first[:4], 9.0]) == {}
+    assert ties([70.0] * 5, [70.0] * 5) == {}, "a method without chance"
+
+
+def test_where_an_easy_problem_ends():
+    error = {name: claim(name, 20.0, metric="test_error", direction="lower") for name in "ab"}
+    usual = {name: {20.1, 20.2, 19.7} for name in "ab"}
+
+    def ends(a, b, other=None):
+        return kinds(saturated([[{"a": a, "b": b}, other or {"a": a, "b": b}]], usual, error))
+
+    assert ends(0.0, 0.0) == {}
+    assert ends(50.0, 33.0) == {}, "a share of the classes"
+    assert ends(1.637, 0.0) == {"ends_elsewhere": "unverified"}
+    assert ends(1.637, 2.413) == {"ends_elsewhere": "suspect"}
+    assert ends(1.637, 2.413, {"a": 1.7, "b": 2.5}) == {}, "it still scatters"
 
 
 def test_rows_of_two_roles_are_compared(tmp_path):
