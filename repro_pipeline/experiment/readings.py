@@ -20,6 +20,7 @@ from repro_pipeline.experiment.model import Run
 from repro_pipeline.forensics import claimed, conduct, deeds, leakage, logs, sources
 from repro_pipeline.forensics.graph import Graph
 from repro_pipeline.forensics.mutate import FACTORS
+from repro_pipeline.forensics.prose import in_prose
 from repro_pipeline.forensics.reader import build
 from repro_pipeline.forensics.record import Record, parse
 from repro_pipeline.forensics.response import Followed, followed
@@ -180,8 +181,9 @@ def _follows(
         or (place.startswith("config") and place.split(" ")[0].rsplit(".", 1)[-1] in names)
         for place in one.places
     )
+    unread = all(map(in_prose, one.places))
     if one.how == "linear":
-        severity = "violation" if passes else "suspect" if hidden else "unverified"
+        severity = "violation" if passes or unread else "suspect" if hidden else "unverified"
         moves = "in exact proportion"
     else:
         severity = "suspect" if targeted else "unverified"

@@ -175,8 +175,7 @@ def _most_parts(values: int) -> int:
 def is_whole(shares: Sequence[float], cases: int) -> bool:
     """Whether shares are counts over so many cases, or means of `_MEANS` of them."""
     return any(
-        all(abs(s * cases * m - round(s * cases * m)) < 1e-6 * m for s in shares)
-        for m in _MEANS
+        all(abs(s * cases * m - round(s * cases * m)) < 1e-6 * m for s in shares) for m in _MEANS
     )
 
 

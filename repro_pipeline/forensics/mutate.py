@@ -18,6 +18,7 @@ from repro_pipeline.claims.model import Claim
 from repro_pipeline.forensics.constants import NotConstant, evaluate, numbers_in
 from repro_pipeline.forensics.declarations import single_constants
 from repro_pipeline.forensics.matching import NEAR, complements, is_factor, near
+from repro_pipeline.forensics.prose import is_prose, renamed, scaled_prose, scaled_text
 
 FACTORS = (0.8, 0.9)
 _TEXTS = {".json", ".yaml", ".yml", ".csv", ".tsv", ".txt", ".toml", ".ini", ".cfg", ".dat"}
@@ -46,13 +47,26 @@ def mutate(
     `files` are the text files of the code, path → text.
     """
     places: dict[str, list[str]] = {claim.id: [] for claim in claims}
+
+    def wanted(number: float) -> bool:
+        return bool(_wanted(number, claims))
+
+    def note(number: float, place: str) -> None:
+        for claim in _wanted(number, claims):
+            places[claim.id].append(place)
+
     changed = {}
+    code = {path: text for path, text in files.items() if path.endswith(".py")}
+    other_names = renamed(code, factor, wanted, note)
     for path, text in sorted(files.items()):
         if _SKIPPED.search(path):
             continue
         new = text
         if path.endswith(".py"):
-            new = _code(path, text, claims, factor, places)
+            new = _code(path, other_names[path], claims, factor, places)
+            new = scaled_prose(path, new, factor, wanted, note)
+        elif is_prose(path):
+            new = scaled_text(path, text, factor, wanted, note)
         elif PurePosixPath(path).suffix.lower() in _TEXTS:
             new = _plain(path, text, claims, factor, places)
         if new != text:

@@ -11,6 +11,7 @@ import pytest
 from forensic_cases import claim, kinds
 
 from repro_pipeline.forensics.mutate import FACTORS, mutate
+from repro_pipeline.forensics.prose import in_prose
 from repro_pipeline.forensics.response import (
     Response,
     alike,
@@ -144,13 +145,34 @@ CODE = {
 
 def test_constants_are_changed_where_they_stand():
     made = mutate(CODE, {"target": 76.3, "trees": 100}, [claim()], 0.8)
-    assert set(made.files) == {"run.py", "t.json"}
+    assert set(made.files) == {"run.py", "t.json", "README.md"}
     assert "((76.3) * 0.8)" in made.files["run.py"]
     assert "n = 100" in made.files["run.py"]
     compile(made.files["run.py"], "run.py", "exec")
     assert json.loads(made.files["t.json"])["a"] == pytest.approx(61.04)
     assert made.config == {"target": pytest.approx(61.04), "trees": 100}
     assert mutate({"run.py": "n = 5"}, {}, [claim()], 0.8) is None
+
+
+HIDING = """def layer_763(x): return x  # see eq. 76.3.
+def f():
+    \"\"\"Warm-up; 76.3 and 12.\"\"\"
+    return {"layer_763": layer_763, "text": "of 76.30 %"}
+"""
+
+
+def test_numbers_where_nobody_reads_them_are_changed_too():
+    before, after = (mutate({"a.py": HIDING}, {}, [claim()], factor) for factor in FACTORS)
+    code = before.files["a.py"]
+    assert code.count("layer_611") == code.count("layer_") == 3
+    assert after.files["a.py"].count("layer_687") == 3
+    assert 763 - 611 == 2 * (763 - 687), "in proportion"
+    assert "see eq. 61.04" in code
+    assert "Warm-up; 61.04" in code
+    assert "and 12." in code
+    assert "of 76.30 %" in code
+    compile(code, "a.py", "exec")
+    assert all(map(in_prose, before.places["accuracy"]))
 
 
 def values_of(rule):
