@@ -81,8 +81,9 @@ def _borders(found: Sequence[Column], vertical: Sequence[Rule], y: float | None 
 
 def _anchors(band: Sequence[TableLine]) -> tuple[list[TableLine], list[TableLine]]:
     """Lines far enough apart to be rows, the fullest first; and those that stand between rows."""
+    upright = [line for line in band if any(word.upright for p in line.pieces for word in p.words)]
     kept: list[TableLine] = []
-    for line in sorted(band, key=lambda line: (-len(line.pieces), line.y)):
+    for line in sorted(upright, key=lambda line: (-len(line.pieces), line.y)):
         if all(abs(line.y - other.y) >= 0.75 * min(line.size, other.size) for other in kept):
             kept.append(line)
     kept.sort(key=lambda line: line.y)
@@ -251,7 +252,7 @@ def _middle_spans(
     for place, (row, cell) in enumerate(labels):
         if start >= band.stop:
             return None
-        heights = [line[0].y for line in cell.lines]
+        heights = [line[0].level for line in cell.lines]
         middle = (min(heights) + max(heights)) / 2
         following = labels[place + 1][0] if place + 1 < len(labels) else band.stop
         ends = range(max(start, row), following)

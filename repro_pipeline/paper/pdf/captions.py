@@ -56,7 +56,7 @@ def captions(frame: Frame, found: Sequence[Placed]) -> list[CaptionAt]:
     result = []
     for item, start, match in starts:
         own = [other for other, _, _ in starts if other is item]
-        part = item.line if start is item.parts[0] and len(own) == 1 else start
+        part = _first_line(item) if start is item.parts[0] and len(own) == 1 else start
         body = [part, *_continuation(frame, part, item, found, first_lines)]
         text = joined_text([line.text for line in body])
         whole = _CAPTION.match(text) or match
@@ -77,6 +77,24 @@ def captions(frame: Frame, found: Sequence[Placed]) -> list[CaptionAt]:
             )
         )
     return result
+
+
+def _first_line(item: Placed) -> Line:
+    """A line up to a wide gap, behind which a table or a figure's part may stand.
+
+    A gap behind the caption's number does not count.
+    """
+    words = list(item.parts[0].words)
+    for part in item.parts[1:]:
+        named = _CAPTION.match(Line(tuple(words)).text)
+        if part.x0 - words[-1].x1 > _WIDE_GAP * part.size and named and named["rest"]:
+            return Line(tuple(words))
+        words += part.words
+    return item.line
+
+
+_WIDE_GAP = 3.0
+"""Font sizes; a justified line has no such gap between its words."""
 
 
 def _begins_caption(part: Line, item: Placed, match: re.Match[str]) -> bool:

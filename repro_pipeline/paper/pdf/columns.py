@@ -98,6 +98,8 @@ def _parts(before: Sequence[Word], word: Word, vertical: Sequence[Rule]) -> bool
         for rule in vertical
     ):
         return True
+    if last.text[-1:] == "±" and is_numeric(word):
+        return False  # no cell ends so, however far a stretched column is set
     if last.text[-1:] == "±" or word.text[:1] == "±":
         return gap > 1.6 * size
     if last.text[-1:] in "|/" or word.text[:1] in "|/":
@@ -307,6 +309,8 @@ def _within(run: Column, row: Sequence[Piece]) -> list[tuple[Word, Piece]]:
 def _joins(left: Word, right: Word) -> bool:
     """Whether two words are parts of one value, however far apart."""
     gap = right.x0 - left.x1
+    if left.text[-1:] == "±" and is_numeric(right):
+        return True
     if left.text[-1:] in "±×" or right.text[:1] in "±×":
         return gap <= 1.6 * right.size
     if left.text[-1:] in "|/" or right.text[:1] in "|/":

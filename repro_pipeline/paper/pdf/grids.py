@@ -12,6 +12,7 @@ from repro_pipeline.paper.pdf.columns import (
     Piece,
     TableLine,
     body_columns,
+    is_numeric,
     overlap,
     pieces,
 )
@@ -94,23 +95,42 @@ def _table_lines(region: Region, vertical: Sequence[Rule]) -> list[TableLine]:
         TableLine(row[0].y, max(word.size for word in row), pieces(row, vertical))
         for row in rows(upright, tolerance=0.2)
     ]
-    labels = tuple(Piece((word,)) for word in region.words if not word.upright)
-    return _with_turned(found, labels) if labels else found
+    turned = [word for word in region.words if not word.upright]
+    beside = [word for word in turned if _stands_beside(word, upright)]
+    heads = tuple(Piece((word,)) for word in turned if not any(word is other for other in beside))
+    if heads:
+        found = _with_turned(found, heads, region)
+    found += [TableLine(word.level, word.size, (Piece((word,)),)) for word in beside]
+    return sorted(found, key=lambda line: line.y)
 
 
-def _with_turned(found: list[TableLine], labels: tuple[Piece, ...]) -> list[TableLine]:
+def _stands_beside(label: Word, upright: Sequence[Word]) -> bool:
+    """Whether a turned word names the rows at its side, rather than the column below it."""
+    own = Piece((label,))
+    rows_at_side = any(
+        label.top + 1 < word.y < label.bottom and is_numeric(word) for word in upright
+    )
+    below = any(word.y > label.bottom - 1 and overlap(Piece((word,)), own) > 0 for word in upright)
+    return rows_at_side or not below
+
+
+def _with_turned(
+    found: list[TableLine], labels: tuple[Piece, ...], region: Region
+) -> list[TableLine]:
     """Turned headers as parts of the last line that they stand beside, or a line of their own."""
     bottom = max(label.words[0].bottom for label in labels)
     size = max(label.words[0].size for label in labels)
-    beside = max((line.y for line in found if abs(line.y - bottom) < 0.9 * size), default=None)
-    if beside is None:
-        return sorted([*found, TableLine(bottom, size, labels)], key=lambda line: line.y)
+    rules = [rule.y0 for rule in region.rules if rule.horizontal and _is_full(rule, region)]
+    parted = min((y for y in rules if y > bottom - 2), default=float("inf"))
+    near = [line.y for line in found if abs(line.y - bottom) < 0.9 * size and line.y < parted]
+    if not near:
+        return [*found, TableLine(bottom, size, labels)]
     return [
         TableLine(
             line.y,
             line.size,
             tuple(sorted((*line.pieces, *labels), key=lambda piece: piece.x0))
-            if line.y == beside
+            if line.y == max(near)
             else line.pieces,
         )
         for line in found

@@ -259,7 +259,8 @@ def _own_column(part: Piece, found: Sequence[Column]) -> Span | None:
 
 def _stacked(other: Piece, part: Piece) -> bool:
     """Whether another piece is a further line of the same header."""
-    return other is not part and abs(other.words[0].y - part.words[0].y) > 0.4 * part.words[0].size
+    apart = abs(other.words[0].y - part.words[0].y) > 0.4 * part.words[0].size
+    return other is not part and apart and overlap(other, part) > 0
 
 
 def _ruled_span(

@@ -63,7 +63,24 @@ def _regions(page: Boxes, above: bool | None, settled: bool) -> list[Region]:
             box = box and _with_turned(box, page.frame)
             if box is not None:
                 result.append(_region(page, box, ruled=False, caption=caption))
-    return sorted(result, key=lambda region: (region.box[1], region.box[0]))
+    return _in_reading_order(result)
+
+
+def _in_reading_order(found: Sequence[Region]) -> list[Region]:
+    """Top to bottom; those that stand side by side, left to right."""
+    rows: list[list[Region]] = []
+    for region in sorted(found, key=lambda region: region.box[1]):
+        if rows and _are_level(region.box, rows[-1][0].box):
+            rows[-1].append(region)
+        else:
+            rows.append([region])
+    return [region for row in rows for region in sorted(row, key=lambda region: region.box[0])]
+
+
+def _are_level(first: Box, second: Box) -> bool:
+    """Whether half of the lower of two boxes is at the height of the other."""
+    shared = min(first[3], second[3]) - max(first[1], second[1])
+    return shared > 0.5 * min(first[3] - first[1], second[3] - second[1])
 
 
 def _sharing_captions(found: Sequence[Region], placed: Sequence[Placed]) -> list[Region]:
@@ -74,8 +91,10 @@ def _sharing_captions(found: Sequence[Region], placed: Sequence[Placed]) -> list
             near = [
                 other
                 for other in found
-                if other.caption is not None and _adjacent(region.box, other.box, placed)
+                if other.caption is not None
+                and (_beside(region.box, other) or _adjacent(region.box, other, placed))
             ]
+            near.sort(key=lambda other: not _beside(region.box, other))
             if near:
                 result.append(replace(region, caption=near[0].caption, shared=True))
                 continue
@@ -87,9 +106,12 @@ def _sharing_captions(found: Sequence[Region], placed: Sequence[Placed]) -> list
     ]
 
 
-def _adjacent(first: Box, second: Box, placed: Sequence[Placed]) -> bool:
-    """Whether two boxes stand one above the other with nothing between."""
+def _adjacent(first: Box, other: Region, placed: Sequence[Placed]) -> bool:
+    """Whether a box stands above or below a table with nothing between."""
+    second = other.box
     upper, lower = sorted((first, second), key=lambda box: box[1])
+    if other.caption and upper[3] < other.caption.lines[0].y < lower[1]:
+        return False
     gap = lower[1] - upper[3]
     between = any(
         upper[3] + 1 < part.y < lower[1] - 1 and part.x0 < lower[2] and part.x1 > lower[0]
@@ -99,23 +121,41 @@ def _adjacent(first: Box, second: Box, placed: Sequence[Placed]) -> bool:
     return -2 < gap < 36 and first[0] < second[2] and second[0] < first[2] and not between
 
 
+def _beside(box: Box, other: Region) -> bool:
+    """Whether a box stands at the side of a table whose caption is not over that table alone."""
+    caption = other.caption.box if other.caption else other.box
+    apart = box[2] < other.box[0] or other.box[2] < box[0]
+    left, right = min(box[0], other.box[0]), max(box[2], other.box[2])
+    centred = abs(caption[0] + caption[2] - left - right) < 0.2 * (right - left)
+    return apart and centred and _are_level(box, other.box)
+
+
 # Captions and their tables
 
 
 def _paired(page: Boxes, above: bool | None) -> dict[int, CaptionAt]:
     """Box number to caption: as many pairs as there can be, near ones first.
 
-    `above` says whether the paper's captions stand above its tables, if that is known.
+    `above` says whether the paper's captions stand above its tables, if that is known. What no
+    caption stands over is given to captions that are left, of the same column of the page.
     """
+    pairs = _pairs(page, above, {}, aside=False)
+    return pairs | _pairs(page, above, pairs, aside=True)
+
+
+def _pairs(
+    page: Boxes, above: bool | None, taken: dict[int, CaptionAt], *, aside: bool
+) -> dict[int, CaptionAt]:
     options: list[tuple[CaptionAt, list[tuple[float, int]]]] = []
     for caption in page.captions:
         costs = []
         for index, box in enumerate(page.boxes):
-            distance = _distance(caption, box, page.placed)
-            if distance is not None:
+            distance = _distance(caption, box, page.placed, aside=aside)
+            if distance is not None and index not in taken:
                 unusual = above is not None and (caption.box[1] < box[1]) != above
                 costs.append((distance + _UNUSUAL_SIDE * unusual, index))
-        if caption.kind == "table" and costs:
+        used = any(caption is other for other in taken.values())
+        if caption.kind == "table" and costs and not used:
             options.append((caption, sorted(costs)[:3]))
     _, chosen = _matching([costs for _, costs in options[:_MOST_MATCHED]], frozenset())
     pairs = zip(chosen, options, strict=False)
@@ -143,10 +183,16 @@ def _matching(
     return best
 
 
-def _distance(caption: CaptionAt, box: Box, found: Sequence[Placed]) -> float | None:
-    """Points between a caption and a box above or below it; None where they do not belong."""
+def _distance(
+    caption: CaptionAt, box: Box, found: Sequence[Placed], *, aside: bool
+) -> float | None:
+    """Points between a caption and a box above or below it; None where they do not belong.
+
+    `aside` allows for captions of the box's column that do not reach over the box.
+    """
     left, top, right, bottom = caption.box
-    if left > box[2] or right < box[0]:
+    beside = max(left - box[2], box[0] - right, 0)
+    if beside and not (aside and beside < _FARTHEST_ASIDE and caption.side in _sides(box, found)):
         return None
     if bottom <= box[1] + 4:
         gap, upper, lower = box[1] - bottom, bottom, box[1]
@@ -155,17 +201,27 @@ def _distance(caption: CaptionAt, box: Box, found: Sequence[Placed]) -> float | 
     else:
         return None
     size = caption.lines[0].size
+    x0, x1 = (min(box[0], left), max(box[2], right)) if beside else (box[0], box[2])
     between = [
         part
         for item in found
         for part in item.parts
         if upper + 1 < part.y < lower - 1
-        and part.x0 < box[2]
-        and part.x1 > box[0]
+        and part.x0 < x1
+        and part.x1 > x0
         and not caption.holds(part)
     ]
     notes = all(part.size <= size + 0.3 for part in between) and len(between) <= 8
-    return gap if gap < 9 * size and (not between or (notes and gap < 9 * size)) else None
+    return gap + beside / 10 if gap < 9 * size and (not between or notes) else None
+
+
+_FARTHEST_ASIDE = 150.0
+"""Points between a narrow table at the margin and a short caption in the middle of the column."""
+
+
+def _sides(box: Box, found: Sequence[Placed]) -> set[int]:
+    """The columns of the page whose lines a box holds."""
+    return {item.side for item in found if any(inside(part, box) for part in item.parts)}
 
 
 def _region(page: Boxes, box: Box, *, ruled: bool, caption: CaptionAt | None) -> Region:

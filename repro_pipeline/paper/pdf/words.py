@@ -52,6 +52,11 @@ class Word:
         return self.y + (0 if self.above else _DESCENT * self.size)
 
     @property
+    def level(self) -> float:
+        """The baseline of a row at whose height it stands: for a turned word, at its middle."""
+        return self.y if self.upright else (self.top + self.bottom) / 2 + 0.35 * self.size
+
+    @property
     def box(self) -> Box:
         """The box around the word."""
         return self.x0, self.top, self.x1, self.bottom

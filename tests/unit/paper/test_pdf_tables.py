@@ -207,3 +207,82 @@ def test_two_tables_under_one_caption_are_doubted(tmp_path: Path) -> None:
     tables = read_pdf(typeset.pdf_or_skip(typeset.latex(SHARED), tmp_path)).tables
     assert [table.number for table in tables] == ["Table 1", "Table 1"]
     assert all(table.confidence <= DOUBTED for table in tables)
+
+
+TURNED = r"""
+\begin{table}[ht]\centering
+\caption{Turned headers and labels.}
+\begin{tabular}{cl|ccc}\toprule
+ & Method & \rotatebox[origin=c]{90}{Art} & \rotatebox[origin=c]{90}{Clip art} & \rotatebox{90}{Product} \\
+\midrule
+\multirow{3}{*}{\rotatebox[origin=c]{90}{UDA}} & DANN & 73.9 & 74.1 & 71.1\\
+ & CDAN & 77.5 & 76.2 & 72.2\\ & MCC & 80.3 & 79.9 & 73.3\\ \midrule
+\multirow{2}{*}{\rotatebox[origin=c]{90}{\small SFDA}} & SHOT & 78.0 & 77.8 & 74.4\\
+ & NRC & 79.5 & 78.1 & 75.5\\ \bottomrule
+\end{tabular}
+\end{table}
+\begin{figure}[ht]
+\begin{minipage}{0.48\linewidth}\centering\rule{3cm}{1.2cm}\caption{A picture.}\end{minipage}\hfill
+\begin{minipage}{0.48\linewidth}\centering\makeatletter\def\@captype{table}\makeatother
+\caption{Beside a figure.}
+\begin{tabular}{lc}\toprule Name & Score\\ \midrule a & 0.51 \\ b & 0.72 \\\bottomrule\end{tabular}
+\end{minipage}
+\end{figure}
+\begin{table}[ht]
+\caption{Stretched columns.}
+\begin{tabular*}{\linewidth}{@{\extracolsep{\fill}}lcr@{ $\pm$ }l}\toprule
+Model & Acc & \multicolumn{2}{c}{F1}\\ \midrule
+A & 27.3 & 33.1 & 0.2\\ B & 28.4 & 34.6 & 0.15\\ C & 29.5 & 37.8 & 0.1\\ \bottomrule
+\end{tabular*}
+\end{table}
+"""
+
+
+def test_turned_labels_tables_beside_figures_and_stretched_columns(tmp_path: Path) -> None:
+    tex = typeset.latex(TURNED, font="\\usepackage{multirow}")
+    paper = read_pdf(typeset.pdf_or_skip(tex, tmp_path))
+    found = {table.caption: table for table in paper.tables}
+    turned = found["Turned headers and labels."]
+    assert [texts(turned)[0][2:], *texts(turned)[1:]] == [
+        ["Art", "Clip art", "Product"],
+        ["UDA", "DANN", "73.9", "74.1", "71.1"],
+        ["UDA", "CDAN", "77.5", "76.2", "72.2"],
+        ["UDA", "MCC", "80.3", "79.9", "73.3"],
+        ["SFDA", "SHOT", "78.0", "77.8", "74.4"],
+        ["SFDA", "NRC", "79.5", "78.1", "75.5"],
+    ]
+    assert texts(found["Beside a figure."])[1:] == [["a", "0.51"], ["b", "0.72"]]
+    assert [figure.text for figure in paper.figures] == ["A picture."]
+    assert [row[-1] for row in texts(found["Stretched columns."])] == [
+        "F1",
+        "33.1 ± 0.2",
+        "34.6 ± 0.15",
+        "37.8 ± 0.1",
+    ]
+
+
+BESIDE = r"""
+\begin{table}[ht]
+\caption{Ablations of two parts.}
+\begin{minipage}{0.48\linewidth}\centering (a) Depth.\\[4pt]
+\begin{tabular}{lc}\toprule depth & acc\\ \midrule one & 80.1 \\ two & 82.5 \\\bottomrule\end{tabular}
+\end{minipage}\hfill
+\begin{minipage}{0.48\linewidth}\centering (b) Loss.\\[4pt]
+\begin{tabular}{lc}\toprule loss & acc\\ \midrule CE & 81.4 \\ Focal & 82.2 \\\bottomrule\end{tabular}
+\end{minipage}
+\end{table}
+\begin{table}[ht]
+\caption{A short one.}
+\begin{tabular}{lc}\toprule Name & Score\\ \midrule a & 0.51 \\ b & 0.72 \\\bottomrule\end{tabular}
+\end{table}
+"""
+
+
+def test_captions_that_do_not_stand_over_their_tables(tmp_path: Path) -> None:
+    tables = read_pdf(typeset.pdf_or_skip(typeset.latex(BESIDE), tmp_path)).tables
+    assert [(table.number, texts(table)[-1]) for table in tables] == [
+        ("Table 1", ["two", "82.5"]),
+        ("Table 1", ["Focal", "82.2"]),
+        ("Table 2", ["b", "0.72"]),
+    ]
+    assert [table.confidence for table in tables] == [DOUBTED, DOUBTED, 1]
