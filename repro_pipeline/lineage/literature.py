@@ -18,8 +18,21 @@ _SAME = 0.9
 """Share of their words that two titles must have in common (Jaccard)."""
 _YEARS_APART = 2
 """A preprint may be this much older than the article."""
-_OWN = re.compile(
-    r"\b(our|we|this (paper|work)|source code|code (is|are|will be|has been)|available at|repository)\b",
+_OURS = re.compile(
+    r"\bour\b.{0,40}\b(code|implementation|source|models?|repository|scripts?|framework|software)\b"
+    r"|\bwe (\w+ )?(release|publish|open-?source|make|share|provide|host)\b",
+    re.IGNORECASE,
+)
+_PERHAPS_OURS = re.compile(
+    r"\b(code|implementation|models?|scripts?|software)\b.{0,60}"
+    r"\b(is|are|will be|has been|made|at|on|under|found)\b"
+    r"|\b(project|code|repository)( (page|website|url|link))?\s*:|\bavailable\b",
+    re.IGNORECASE,
+)
+_THEIRS = re.compile(
+    r"\b(original (authors?|code|implementation)|authors'|official (code|implementation)"
+    r"|their (code|own)|(provided|released|shared|published) by|(code|implementation) (of|by|from)"
+    r"|we (use|used|adapt|build|extend))\b",
     re.IGNORECASE,
 )
 _REPOSITORY = re.compile(r"\b(github\.com|gitlab\.com|bitbucket\.org)/([\w.-]+)/([\w.-]+)", re.I)
@@ -130,9 +143,9 @@ class Exclusions:
     def __init__(self, paper: Paper, named: Iterable[str] = ()) -> None:
         self._title = paper.title
         self._named = {_address(one): "task.yaml: exclude" for one in named}
-        for section in paper.sections:
-            for sentence in re.split(r"(?<=[.!?])\s", section.text):
-                if _OWN.search(sentence):
+        for text in (paper.abstract, *(section.text for section in paper.sections)):
+            for sentence in re.split(r"(?<=[.!?])\s", text):
+                if _speaks_of_own_code(sentence):
                     for found in repositories_in(sentence):
                         self._named.setdefault(
                             _address(found), "the paper names it as its own code"
@@ -160,6 +173,13 @@ class Exclusions:
                 what=what, rule="it bears the paper's title, so it may restate its results"
             )
         return None
+
+
+def _speaks_of_own_code(sentence: str) -> bool:
+    """Whether a sentence is about the paper's own code; where it may be, it is, unless it names others."""
+    if _OURS.search(sentence):
+        return True
+    return bool(_PERHAPS_OURS.search(sentence)) and not _THEIRS.search(sentence)
 
 
 def _address(text: str) -> str:

@@ -282,9 +282,34 @@ def test_the_target_s_own_code_its_copies_and_its_results_are_never_looked_at(
         assert not [path for path in server.asked if path.startswith("/repos")]
 
 
-def test_code_that_others_use_is_not_taken_for_the_target_s_own(server, bring):
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Networks are as in https://github.com/KaimingHe/resnet.",
+        "We use the official implementation, https://github.com/KaimingHe/resnet.",
+        "We build on the code of [3], available at https://github.com/KaimingHe/resnet.",
+        "The original authors provide it at https://github.com/KaimingHe/resnet.",
+    ],
+)
+def test_code_of_a_cited_work_is_not_taken_for_the_target_s_own(server, bring, said):
     with_code(server)
-    assert bring(paper=target("Networks are as in https://github.com/KaimingHe/resnet.")).code
+    assert bring(paper=target(said)).code
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We release everything at https://github.com/KaimingHe/resnet.",
+        "All code is on https://github.com/KaimingHe/resnet.",
+        "Code: https://github.com/KaimingHe/resnet",
+        "We use our own code for it, https://github.com/KaimingHe/resnet.",
+        "Our full implementation can be found here: https://github.com/KaimingHe/resnet.",
+        "Models and data are available (https://github.com/KaimingHe/resnet/tree/main).",
+    ],
+)
+def test_the_target_s_own_code_is_known_by_the_usual_words(server, bring, said):
+    with_code(server)
+    assert bring(paper=target(said)).code is None
 
 
 def test_the_paper_itself_is_never_brought(server, bring):
