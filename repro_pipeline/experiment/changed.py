@@ -46,8 +46,8 @@ class Changed:
     """A changed run, and the one that it is compared with."""
 
     way: str
-    """config, extreme, noise, labels, train_labels, harmless, test_labels, test_inputs, fit_labels,
-    mutant.
+    """config, extreme, noise, labels, train_labels, harmless, test_labels, test_inputs, repeat,
+    fit_labels, mutant.
     """
     said: str
     """The change, the subject of a sentence."""
@@ -176,12 +176,19 @@ def halved_variants(
     bases: Mapping[str, Run],
     folder: Path,
 ) -> Iterator[Changed]:
-    """Each experiment with the test rows of one half, the other half and both changed."""
+    """Each experiment with the test rows of one half, the other half and both changed; and once as it
+    is, to know whether it repeats itself.
+    """
     tested = [entry for entry in setting.data.entries if "test" in entry.roles]
     if not tested:
         return
     alone = all(set(entry.roles) == {"test"} and not entry.role_files for entry in tested)
     mounts = laboratory(stage, setting).data
+    for name, experiment in experiments.items():
+        planned = _planned(setting, experiment, bases[name])
+        again = planned.identity.model_copy(update={"repeat": 3})
+        same = replace(planned, identity=again)
+        yield Changed("repeat", f"Nothing in {name}", name, bases[name], same)
     for kind, part in WAYS:
         place = folder / f"{kind}-{part}"
         place.mkdir()

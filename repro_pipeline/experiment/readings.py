@@ -10,17 +10,17 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from repro_pipeline.claims.model import Claim, ReportedClaims
 from repro_pipeline.experiment import responses
 from repro_pipeline.experiment.campaign import Setting, laboratory
 from repro_pipeline.experiment.changed import Changed
 from repro_pipeline.experiment.model import Run
-from repro_pipeline.forensics import claimed, conduct, deeds, leakage, logs, sources
+from repro_pipeline.forensics import claimed, conduct, deeds, leakage, logs, protocol, sources
 from repro_pipeline.forensics.graph import Graph
 from repro_pipeline.forensics.mutate import FACTORS
-from repro_pipeline.forensics.prose import in_prose
+from repro_pipeline.forensics.prose import in_prose, is_prose
 from repro_pipeline.forensics.reader import build
 from repro_pipeline.forensics.record import Record, parse
 from repro_pipeline.forensics.response import Followed, followed
@@ -67,6 +67,7 @@ def read_all(given: Readings) -> tuple[Finding, ...]:
         *sources.findings(graph, given.claims.claims),
         *conduct.findings(graph),
         *leakage.findings(graph),
+        *protocol.findings(graph, _switches(given)),
     ]
     found = [
         *static,
@@ -74,13 +75,16 @@ def read_all(given: Readings) -> tuple[Finding, ...]:
         *_followed(given, graph, {one.kind for one in static}, static),
         *responses.findings(given, graph),
         *_deeds(given, graph),
+        *_texts_read(given),
         *_binaries(given),
         *_claims_of(given),
     ]
     if given.said is None:
         found = [_as_information(one) for one in found]
+    used = _used_files(given)
     kinds, moved = {one.kind for one in found}, _unmoved_by_constants(given, found)
     found = [_together(one, kinds, moved) for one in found]
+    found = [_unused(one, given, used) for one in found]
     unique = {(one.kind, one.severity, one.claims): one for one in reversed(found)}
     return tuple(reversed(unique.values()))
 
@@ -123,6 +127,75 @@ def _together(finding: Finding, kinds: set[str], unmoved: set[str]) -> Finding:
         sentence = f"{finding.evidence} And no run was seen to read the input data."
         return finding.model_copy(update={"severity": "suspect", "evidence": sentence})
     return finding
+
+
+def _switches(given: Readings) -> set[str]:
+    experiments = given.setting.implementation.experiments
+    return {key for one in experiments for key in one.change or {}}
+
+
+def _used_files(given: Readings) -> set[str]:
+    """The Python files that the entry may run: named in it, or in one that it names, and so on."""
+    entry = {word for word in given.setting.implementation.command if word in given.texts}
+    used, waiting = set(entry), list(entry)
+    files = [path for path in given.texts if path.endswith(".py")]
+    while waiting:
+        text = given.texts[waiting.pop()]
+        for path in files:
+            if path not in used and PurePosixPath(path).stem in text:
+                used.add(path)
+                waiting.append(path)
+    return used
+
+
+def _unused(finding: Finding, given: Readings, used: set[str]) -> Finding:
+    """What is read in code that no run uses, or of a pickle that the run itself made, is no reproach."""
+    file = finding.evidence.partition(":")[0]
+    if finding.kind == "names_answers" and used and file not in used:
+        sentence = f"{finding.evidence} No run uses this file."
+        return finding.model_copy(update={"severity": "info", "evidence": sentence})
+    own = finding.kind == "hidden_code" and "`pickle." in finding.evidence
+    if own and given.runs and not _reads_binary(given):
+        sentence = f"{finding.evidence} But no run was seen to read such a file of the submission."
+        return finding.model_copy(update={"severity": "info", "evidence": sentence})
+    return finding
+
+
+def _reads_binary(given: Readings) -> bool:
+    """Whether a run read a file of the submission that is no text, or left no record of it."""
+    records = _records(given)
+    asked = {e.about.removeprefix(f"{WORK}/") for r in records for e in r.of("read")}
+    return not any(r.processes for r in records) or bool(_binary_files(given) & asked)
+
+
+def _binary_files(given: Readings) -> set[str]:
+    with tempfile.TemporaryDirectory() as scratch:
+        tree = Path(scratch, "tree")
+        given.stage.project.store.get_tree(given.setting.implementation.code_tree, tree)
+        files = {p.relative_to(tree).as_posix() for p in tree.rglob("*") if p.is_file()}
+    return files - set(given.texts)
+
+
+def _texts_read(given: Readings) -> Iterator[Finding]:
+    """Texts for people that a run reads, or its own code."""
+    for record in _records(given):
+        for entry in record.of("read"):
+            name = entry.about.removeprefix(f"{WORK}/")
+            path = PurePosixPath(name)
+            prose = is_prose(name) and (path.suffix or path.stem.isupper())
+            own = path.suffix == ".py" and "__file__" in _text_of(given, entry.where)
+            if name in given.texts and (prose or own):
+                yield Finding(
+                    kind="reads_own_texts",
+                    evidence=f"{entry.where} reads {name}, which no experiment needs.",
+                    severity="unverified",
+                )
+                return
+
+
+def _text_of(given: Readings, where: str) -> str:
+    """The text of the file that did something, from `file:line`."""
+    return given.texts.get(where.rpartition(":")[0], "")
 
 
 def _as_information(finding: Finding) -> Finding:

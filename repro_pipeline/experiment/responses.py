@@ -81,11 +81,16 @@ def _extremes(
 
 def _to_halves(given: Readings) -> Iterator[Finding]:
     """Test rows changed by halves, where the code repeats itself."""
-    if not given.repeatable:
-        return
+    repeated = {
+        change.experiment
+        for change in given.changed
+        if change.way == "repeat" and change.run is not None
+        if change.run.values == change.base.values
+    }
     made: dict[tuple[str, str], list[Changed]] = defaultdict(list)
     for change in given.changed:
-        if change.part is not None and change.run is not None and change.run.values:
+        known = change.run is not None and change.run.values and change.experiment in repeated
+        if change.part is not None and known:
             made[change.way, change.experiment].append(change)
     rows, classes = _tested(given), len(_class_shares(given)) or None
     all_halves = [
@@ -132,9 +137,23 @@ def _to_spoilt_data(
         )
         for c in changes
     ]
-    yield from data_findings(responses, claims, shares, _tested(given))
+    yield from data_findings(responses, claims, shares, _tested(given), _inputless(given))
     samples = {claim: list(values.values()) for claim, values in evaluated.items()}
     yield from harmless_findings(responses, samples)
+
+
+def _inputless(given: Readings) -> set[str]:
+    """The claims that keep their bits with other test inputs, and answer to other test labels."""
+    kept, moved = set(), set()
+    for change in given.changed:
+        if change.part == "ab" and change.run is not None:
+            for claim, value in change.run.values.items():
+                same = change.base.values.get(claim) == value
+                if same and change.way == "test_inputs":
+                    kept.add(claim)
+                if not same and change.way == "test_labels":
+                    moved.add(claim)
+    return kept & moved
 
 
 def _class_shares(given: Readings) -> list[float]:

@@ -193,7 +193,8 @@ def _picked(
                 )
                 tests.append((claim.id, "nearer to the paper", _chance(*near)))
     worst = sorted(
-        (test for test in tests if test[2] * max(1, len(tests)) < 0.02), key=lambda t: t[2]
+        (test for test in tests if test[2] * max(1, len(tests)) < _alarm(runs)),
+        key=lambda t: t[2],
     )
     if worst:
         claim, how, chance = worst[0]
@@ -205,6 +206,13 @@ def _picked(
             severity="suspect" if chance * len(tests) < 1e-3 else "unverified",
             claims=tuple(dict.fromkeys(test[0] for test in worst)),
         )
+
+
+def _alarm(runs: Sequence[ClaimedRun]) -> float:
+    """Below which chance seeds look picked: less readily where they are 0, 1, 2, … without a gap."""
+    seeds = sorted({run.seed for run in runs})
+    first = bool(seeds) and seeds[0] in (0, 1)
+    return 1e-3 if first and seeds == list(range(seeds[0], seeds[0] + len(seeds))) else 0.02
 
 
 def _chance(shown: Sequence[float], others: Sequence[float]) -> float:

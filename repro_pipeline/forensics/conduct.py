@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator
 
 from repro_pipeline.forensics.graph import Graph, Node
@@ -39,6 +40,7 @@ _USUAL = re.compile(
 )
 _MEASURES = re.compile(
     r"(accuracy|score|error|loss|auc|f1|precision|recall|mean|average|std|dump|dumps|write|predict"
+    r"|gauss|normal|uniform|randn?|randint|integers|choices?|shuffle|permutation"
     r"|fit|open|perf_counter|monotonic|random|default_rng|seed|norm|sqrt|median)$"
 )
 _ALLOWED_PATCHES = {
@@ -60,6 +62,7 @@ def findings(graph: Graph) -> Iterator[Finding]:
         yield from _answers(file, tree)
         yield from _patches(file, tree)
         yield from _hidden_code(file, tree)
+    yield from _shadows(graph)
     yield from _decided_by_surroundings(graph)
     yield from _fallbacks(graph)
 
@@ -151,6 +154,28 @@ def _patches(file: str, tree: ast.Module) -> Iterator[Finding]:
             "of a library.",
             severity="suspect" if grave else "info",
         )
+
+
+def _shadows(graph: Graph) -> Iterator[Finding]:
+    """Files that stand in for a module of the standard library, of which others use a function."""
+    own = {
+        file.removesuffix(".py"): file
+        for file in graph.trees
+        if "/" not in file and file.removesuffix(".py") in sys.stdlib_module_names
+    }
+    for file, tree in graph.trees.items():
+        for node in ast.walk(tree):
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            hit = [name for name in names if own.get(name, file) != file]
+            if hit:
+                yield Finding(
+                    kind="shadows_library",
+                    evidence=f"{file}:{node.lineno}: `{ast.unparse(node)[:80]}` loads {own[hit[0]]} in "
+                    "place of the standard library's module.",
+                    severity="unverified",
+                )
+                return
 
 
 def _hidden_code(file: str, tree: ast.Module) -> Iterator[Finding]:

@@ -204,12 +204,29 @@ def _exact(shares: Sequence[float], cases: int) -> bool:
 
 
 def _no_count(claim: Claim, shares: Sequence[float], cases: int) -> Finding | None:
-    if step(shares) is not None or is_whole(shares, cases):
+    found = step(shares)
+    if found is not None:
+        return _fewer(claim, shares, cases, found)
+    if is_whole(shares, cases):
         return None
     return Finding(
         kind="not_a_count",
         evidence=f"{claim.id} is a share of some {cases} cases by its name and settings, and its "
         "values are no counts over any number of cases.",
+        severity="unverified",
+        claims=(claim.id,),
+    )
+
+
+def _fewer(claim: Claim, shares: Sequence[float], cases: int, found: float) -> Finding | None:
+    """A count over fewer cases than the settings say: its steps are too large."""
+    times = found * cases
+    if len(set(shares)) < _LEAST or times < _most_parts(len(set(shares))) + 0.5:
+        return None
+    return Finding(
+        kind="fewer_cases",
+        evidence=f"{claim.id} goes in steps of 1/{1 / found:.6g}, where the settings say {cases} "
+        "cases: fewer were counted, or the same ones again.",
         severity="unverified",
         claims=(claim.id,),
     )

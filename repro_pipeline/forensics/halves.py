@@ -50,8 +50,12 @@ class _Halved(Spoiler):
         self.kind, self.part, self.seed = kind, part, seed
         self.changed = False
         self.inputs: list[list[float]] = []
+        self.label: Sequence[Any] | None = None
+        """The one column of labels, of a table."""
+        self.sure = True
 
     def column(self, values: Sequence[Any], *, label: bool) -> list[Any]:
+        label = label if self.label is None else values is self.label
         if label != (self.kind == "test_labels"):
             return list(values)
         rows = [n for n in range(len(values)) if self.rows is None or n in self.rows]
@@ -65,10 +69,16 @@ class _Halved(Spoiler):
         return result
 
     def look(self, columns: Sequence[Sequence[Any]], labels: Collection[int]) -> None:
+        if not labels:
+            return
+        classes = [place for place in labels if _few_kinds(columns[place])]
+        label = (classes if len(classes) == 1 else sorted(labels))[-1]
+        self.sure = len(labels) == 1 or len(classes) == 1
+        self.label = columns[label]
         numbers = [
             [as_number(value) for value in column]
             for place, column in enumerate(columns)
-            if place not in labels
+            if place != label
         ]
         self.inputs = [column for column in numbers if None not in column]
 
@@ -77,7 +87,7 @@ class _Halved(Spoiler):
         so other models do best on each half. Labels of many kinds come in another order.
         """
         kinds = sorted(set(values), key=lambda v: (str(type(v)), v))
-        if len(kinds) > max(20, math.isqrt(len(values))):
+        if not _few_kinds(values):
             return [values[n] for n in self._order(len(values))]
         after = dict(zip(kinds, (*kinds[1:], kinds[0]), strict=True))
         told = told_by(self.inputs, values, self.seed) if self.inputs and easier else ()
@@ -92,6 +102,11 @@ class _Halved(Spoiler):
         order = list(range(count))
         random.Random(self.seed).shuffle(order)
         return order
+
+
+def _few_kinds(values: Sequence[Any]) -> bool:
+    """Whether values may be classes."""
+    return len(set(values)) <= max(20, math.isqrt(len(values)))
 
 
 def told_by(inputs: Sequence[Sequence[float]], labels: Sequence[Any], seed: str) -> list[Any]:
@@ -124,7 +139,7 @@ def spoil_half(
     certain = write_spoilt(source, target, spoiler)
     if not spoiler.changed:
         raise Unspoilt
-    return certain
+    return certain and spoiler.sure
 
 
 class Halves(Frozen):

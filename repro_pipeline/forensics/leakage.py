@@ -23,6 +23,7 @@ _UNSUPERVISED = re.compile(
     r"scaler|normaliz|imputer|pca|svd|vectorizer|encoder|discretizer|transformer|whiten", re.I
 )
 _SELECTS = re.compile(r"select|rfe|targetencoder|lda|pls|supervised", re.I)
+_VALIDATION = re.compile(r"(^|[\W_])val(id|_|\b)")
 _SCORES = re.compile(r"(score|accuracy|error|loss|evaluate|auc|f1|rmse|mse|mae|mean)", re.I)
 
 
@@ -67,7 +68,7 @@ def _test_in_training(graph: Graph) -> Iterator[Finding]:
     """Training data that are made of test data too, or both put together."""
     for node in sorted(graph.direct):
         if node[0] == "var" and _TRAIN.search(node[-1]) and not is_test(node):
-            within = graph.behind(graph.direct[node], "direct")
+            within = _same_scope(graph, node)
             tests = sorted(n[-1] for n in within if is_test(n))
             if tests:
                 yield Finding(
@@ -90,6 +91,17 @@ def _test_in_training(graph: Graph) -> Iterator[Finding]:
                 severity="unverified",
             )
             return
+
+
+def _same_scope(graph: Graph, node: Node) -> set[Node]:
+    """What a name is made of without a way through functions, which mix the data of all callers."""
+    seen, waiting = set(), [node]
+    while waiting:
+        for source in graph.direct.get(waiting.pop(), ()):
+            if source not in seen and (source[0] != "var" or source[1:3] == node[1:3]):
+                seen.add(source)
+                waiting += [source] if source[0] != "ret" else []
+    return seen
 
 
 def _fits_before_split(file: str, tree: ast.Module) -> Iterator[Finding]:
@@ -163,6 +175,8 @@ def _chosen(graph: Graph) -> Iterator[Finding]:
         test = graph.tests.get(mark)
         if test is None or test.raises or not _compares(test.expression):
             continue
+        if _VALIDATION.search(ast.unparse(test.expression)):
+            continue
         best = any(
             re.search(r"best|min_|max_|lowest|highest|record", n[-1])
             for n in test.nodes
@@ -216,7 +230,7 @@ def _best(graph: Graph) -> Iterator[Finding]:
         behind = graph.behind({n for part in graph.reads[mark] for n in part}, "direct")
         results = [n for n in behind if n[0] in {"call", "ret"} and _SCORES.search(n[-1])]
         several = any(n[0] == "ret" for n in behind) or results
-        if several and not re.search(r"(^|[\W_])val(id|_|\b)", ast.unparse(call)):
+        if several and not _VALIDATION.search(ast.unparse(call)):
             yield Finding(
                 kind="best_of_several",
                 evidence=f"{mark[1]}:{mark[2]}: `{ast.unparse(call)[:80]}`: a metric is the "

@@ -53,9 +53,11 @@ def data_findings(
     claims: Mapping[str, Claim],
     shares: Sequence[float],
     tested: int | None = None,
+    inputless: Collection[str] = (),
 ) -> Iterator[Finding]:
     """What spoilt data show. `shares` are those of the classes, where there are classes; `tested`
-    is the number of rows for evaluation, where it is known.
+    is the number of rows for evaluation, where it is known; `inputless` are the claims that keep
+    their bits with other inputs and answer to other labels, as those of a constant guess do.
     """
     for response in responses:
         after = response.after
@@ -65,7 +67,7 @@ def data_findings(
         if response.way in {"labels", "train_labels"}:
             yield from _labels(response, known, shares, tested or _FEW_ROWS)
         elif response.way == "noise":
-            yield from _noise(response, known, shares)
+            yield from _noise(response, known, shares, inputless)
 
 
 def _labels(
@@ -277,7 +279,10 @@ def _as_accuracy(claim: Claim, value: float) -> float | None:
 
 
 def _noise(
-    response: Response, claims: Sequence[Claim], shares: Sequence[float]
+    response: Response,
+    claims: Sequence[Claim],
+    shares: Sequence[float],
+    inputless: Collection[str],
 ) -> Iterator[Finding]:
     """Values that agree with the paper although the data mean nothing."""
     agree, plain = [], []
@@ -292,7 +297,7 @@ def _noise(
         if _near_chance(claim, shares):
             continue
         measured = _ACCURACY.search(claim.metric) or _ERROR.search(claim.metric)
-        (agree if measured else plain).append(claim.id)
+        (agree if measured and claim.id not in inputless else plain).append(claim.id)
     for ids, severity in ((agree, "suspect"), (plain, "unverified")):
         if ids:
             yield Finding(
@@ -310,6 +315,9 @@ def _agrees(claim: Claim, value: float) -> bool:
 
 
 def _near_chance(claim: Claim, shares: Sequence[float]) -> bool:
+    if re.search(r"loss|nll|entropy", f"{claim.id} {claim.metric}", re.I) and shares:
+        entropy = -math.fsum(share * math.log(share) for share in shares if share)
+        return any(abs(claim.value - e) < 0.1 * e for e in (entropy, math.log(len(shares))) if e)
     good = _as_accuracy(claim, claim.value)
     if good is None:
         return False

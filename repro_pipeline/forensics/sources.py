@@ -359,6 +359,12 @@ def _is_seed(node: Node) -> bool:
 def fixed_seeds(graph: Graph) -> list[str]:
     """Where the code seeds a generator with a constant, `file:line`."""
     found = []
+    functions = {
+        node.name: node
+        for tree in graph.trees.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+    }
     for file, tree in graph.trees.items():
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call):
@@ -367,9 +373,18 @@ def fixed_seeds(graph: Graph) -> list[str]:
             given = [o.value for o in node.keywords if o.arg in {"random_state", "seed"}]
             if name in {"seed", "default_rng", "Random", "RandomState", "manual_seed", "PCG64"}:
                 given += node.args[:1]
-            if any(isinstance(one, ast.Constant) and isinstance(one.value, int) for one in given):
+            given += _for_seed(node, functions.get(name))
+            if any(isinstance(one, ast.Constant) and type(one.value) is int for one in given):
                 found.append(f"{file}:{node.lineno}")
     return found
+
+
+def _for_seed(call: ast.Call, function: ast.FunctionDef | None) -> list[ast.expr]:
+    """What a call gives for a parameter of that name of one of the program's functions."""
+    if function is None or not isinstance(call.func, ast.Name):
+        return []
+    pairs = zip(function.args.args, call.args, strict=False)
+    return [given for parameter, given in pairs if re.search(r"(^|_)seed$", parameter.arg)]
 
 
 def _is_seed_table(graph: Graph, index: Node) -> bool:

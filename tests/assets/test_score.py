@@ -144,7 +144,7 @@ def test_an_honest_submission_is_clean(scored, tmp_path):
     kept = tmp_path / "kept"
     result = scored(COMPUTE, None, "--keep", str(kept))
     grave = [f for f in result["integrity"]["findings"] if f["severity"] != "info"]
-    assert [f["kind"] for f in grave] == ["self_evaluated"], kinds(result)
+    assert [f["kind"] for f in grave] == ["self_evaluated"], grave
     (claim,) = result["claims"]
     assert claim["n"] == claim["planned"] == 4
     assert claim["reported"] == 83.6

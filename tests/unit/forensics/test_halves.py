@@ -135,6 +135,18 @@ def test_only_the_wanted_rows_change(files):
     assert len(halves[0] | halves[1]) > 0.9 * ROWS
 
 
+def test_an_input_with_the_name_of_a_label_is_left_alone(tmp_path):
+    """Two coordinates x and y, and a class: only the class is turned."""
+    rng = random.Random(1)
+    rows = [(f"{rng.random():.3f}", f"{rng.random():.3f}", "ab"[n % 2]) for n in range(40)]
+    text = "x,y,label\n" + "".join(",".join(row) + "\n" for row in rows)
+    (tmp_path / "a.csv").write_text(text)
+    assert spoil_half(tmp_path / "a.csv", tmp_path / "b.csv", "test_labels", "all", None)
+    changed = [line.split(",") for line in (tmp_path / "b.csv").read_text().splitlines()[1:]]
+    assert [row[:2] for row in changed] == [list(row[:2]) for row in rows]
+    assert all(new[2] != old[2] for new, old in zip(changed, rows, strict=True))
+
+
 def test_a_file_without_labels_is_not_changed(tmp_path):
     (tmp_path / "a.csv").write_text("x,z\n" + "".join(f"{n}.5,{n}.25\n" for n in range(40)))
     with pytest.raises(Unspoilt):
