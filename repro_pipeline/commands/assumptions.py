@@ -48,8 +48,24 @@ def assumptions(options: argparse.Namespace) -> int:
     if options.json:
         print(ledger.model_dump_json(indent=1))
         return OK
-    _show(ledger)
+    _show(ledger, _tested(project, options.paper))
     return OK
+
+
+def _tested(project: Project, paper: str) -> dict[str, list[str]]:
+    """What sensitivity experiments say of each assumption: how far each claim moves."""
+    from repro_pipeline.scoring.model import Evidence
+    from repro_pipeline.scoring.sensitivity import movements
+    from repro_pipeline.stages import latest, output_of
+
+    row = latest(project, paper, "experiment_ledger")
+    if row is None or row.output is None:
+        return {}
+    told: dict[str, list[str]] = {}
+    for one in movements(output_of(project, row, Evidence)):
+        if one.experiment.assumption and one.n:
+            told.setdefault(one.experiment.assumption, []).append(f"{one.claim}: {one.reading}")
+    return told
 
 
 def _standing(project: Project, paper: str) -> AssumptionLedger:
@@ -131,7 +147,7 @@ def _value(text: str) -> str | int | float | bool:
     return text
 
 
-def _show(ledger: AssumptionLedger) -> None:
+def _show(ledger: AssumptionLedger, tested: dict[str, list[str]]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as Grid
     from rich.text import Text
@@ -140,11 +156,12 @@ def _show(ledger: AssumptionLedger) -> None:
 
     console = wide_console(160)
     grid = Grid(box=SIMPLE_HEAD)
-    for name in ("assumption", "influence", "what is assumed", "source", "instead"):
+    for name in ("assumption", "influence", "what is assumed", "source", "instead", "tested"):
         grid.add_column(name, overflow="fold")
     for one in ledger.assumptions:
         instead = ", ".join(str(other)[:60] for other in one.alternatives)
-        cells = (one.id, str(one.influence), one.statement, _source(one), instead)
+        told = "; ".join(tested.get(one.id, ())) or "no"
+        cells = (one.id, str(one.influence), one.statement, _source(one), instead, told)
         grid.add_row(*map(Text, cells))
     console.print(grid)
     for gap in ledger.gaps:
@@ -175,7 +192,8 @@ def _show_plan(project: Project, paper: str, ledger: AssumptionLedger) -> None:
             seconds[claim] = seconds.get(claim, 0.0) + one.seconds / len(one.values)
     budget = lower(project.config.budget, open_bundle(project.bundle(paper)).task.budget)
     left = budget.wall_clock if budget.wall_clock is not None else float("inf")
-    plan = plan_tests(ledger.assumptions, seconds, budget=left)
+    tested = _tested(project, paper)
+    plan = plan_tests(ledger.assumptions, seconds, budget=left, tested=tested)
     console = wide_console(160)
     grid = Grid(box=SIMPLE_HEAD)
     for name in (

@@ -137,3 +137,36 @@ def test_the_reader_of_gaps_is_shown_no_result(project, opened, monkeypatch):
     shown = model.asked[0].messages[1].content
     assert "plain method is [masked] % after 30 draws" in shown
     assert "10.0" not in shown and "20.0" not in shown
+
+
+@pytest.mark.slow
+def test_what_a_sensitivity_experiment_measured_stands_beside_its_assumption(
+    project, opened, capsys
+):
+    assumed = {
+        "id": "the-scale",
+        "topic": "data",
+        "statement": "The source has scale one.",
+        "value": 1,
+        "alternatives": [2],
+        "influence": "high",
+        "source": {"kind": "human"},
+        "sensitivity": "other-scale",
+    }
+    other = {
+        "id": "other-scale",
+        "kind": "sensitivity",
+        "of": "noisy",
+        "change": {"scale": 2},
+        "claims": ["noisy-plain", "noisy-shrunk"],
+        "assumption": "the-scale",
+    }
+    make_bundle(project / "papers" / "tiny", experiments=[other], assumptions=[assumed])
+    assert main(["run", "tiny"]) == 0
+    capsys.readouterr()
+    assert main(["assumptions", "tiny", "--plan"]) == 0
+    assert "the-scale" not in capsys.readouterr().out
+    assert main(["assumptions", "tiny"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "noisy-plain:" in shown
+    assert "seed noise" in shown
