@@ -162,13 +162,12 @@ def _row_numbers(node: ast.expr, names: dict[str, Any]) -> bool:
 def _reads_itself(file: str, tree: ast.Module) -> Iterator[Finding]:
     """Numbers taken from docstrings, names or the source of the program itself."""
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Assign | ast.AnnAssign | ast.Return | ast.Expr | ast.AugAssign):
+        if not _parses(node):
             continue
         parts = list(ast.walk(node))
-        calls = {_name(part.func) for part in parts if isinstance(part, ast.Call)}
-        attributes = {part.attr for part in parts if isinstance(part, ast.Attribute)}
-        itself = attributes & _OF_CODE or calls & _SOURCES
-        if itself and calls & _PARSES:
+        itself = {part.attr for part in parts if isinstance(part, ast.Attribute)} & _OF_CODE
+        itself |= {_name(part.func) for part in parts if isinstance(part, ast.Call)} & _SOURCES
+        if itself:
             yield _finding(
                 "reads_itself",
                 file,
@@ -176,6 +175,17 @@ def _reads_itself(file: str, tree: ast.Module) -> Iterator[Finding]:
                 f"takes numbers from the program's own text ({min(itself)}).",
             )
             return
+
+
+def _parses(node: ast.AST) -> bool:
+    """Whether an expression makes numbers of texts, itself or for each of its parts."""
+    match node:
+        case ast.Call(func=func, args=args):
+            mapped = _name(func) == "map" and args and _name(args[0]) in _PARSES
+            return bool(mapped) or _name(func) in _PARSES
+        case ast.ListComp(elt=inner) | ast.GeneratorExp(elt=inner) | ast.DictComp(value=inner):
+            return any(_parses(part) for part in ast.walk(inner))
+    return False
 
 
 def _name(func: ast.AST) -> str:
