@@ -17,7 +17,16 @@ from repro_pipeline.experiment import responses
 from repro_pipeline.experiment.campaign import Setting, laboratory
 from repro_pipeline.experiment.changed import Changed
 from repro_pipeline.experiment.model import Run
-from repro_pipeline.forensics import claimed, conduct, deeds, leakage, logs, protocol, sources
+from repro_pipeline.forensics import (
+    claimed,
+    conduct,
+    deeds,
+    leakage,
+    logs,
+    protocol,
+    proxies,
+    sources,
+)
 from repro_pipeline.forensics.graph import Graph
 from repro_pipeline.forensics.mutate import FACTORS
 from repro_pipeline.forensics.prose import in_prose, is_prose
@@ -76,6 +85,7 @@ def read_all(given: Readings) -> tuple[Finding, ...]:
         *responses.findings(given, graph),
         *_deeds(given, graph),
         *_texts_read(given),
+        *proxies.findings(graph, _files(given), _paper(given)),
         *_binaries(given),
         *_claims_of(given),
     ]
@@ -174,6 +184,19 @@ def _binary_files(given: Readings) -> set[str]:
         given.stage.project.store.get_tree(given.setting.implementation.code_tree, tree)
         files = {p.relative_to(tree).as_posix() for p in tree.rglob("*") if p.is_file()}
     return files - set(given.texts)
+
+
+def _files(given: Readings) -> list[Path]:
+    return [mount.source for mount in laboratory(given.stage, given.setting).data.values()]
+
+
+def _paper(given: Readings) -> str:
+    """The paper's sources as text, where they are text."""
+    names = [
+        name for name in given.setting.bundle.sources if name.endswith((".md", ".tex", ".txt"))
+    ]
+    folder = given.stage.bundle_folder
+    return "\n".join((folder / name).read_text(errors="replace") for name in names)
 
 
 def _texts_read(given: Readings) -> Iterator[Finding]:

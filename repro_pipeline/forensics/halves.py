@@ -68,7 +68,9 @@ class _Halved(Spoiler):
         self.changed |= result != list(values)
         return result
 
-    def look(self, columns: Sequence[Sequence[Any]], labels: Collection[int]) -> None:
+    def look(
+        self, names: Sequence[str], columns: Sequence[Sequence[Any]], labels: Collection[int]
+    ) -> None:
         if not labels:
             return
         classes = [place for place in labels if _few_kinds(columns[place])]

@@ -77,7 +77,9 @@ class Spoiler:
         self.rows = None if rows is None else frozenset(rows)
         self.certain = True
 
-    def look(self, columns: Sequence[Sequence[Any]], labels: Collection[int]) -> None:
+    def look(
+        self, names: Sequence[str], columns: Sequence[Sequence[Any]], labels: Collection[int]
+    ) -> None:
         """Be shown a whole table, and which of its columns hold labels, before its columns."""
 
     def order(self, count: int) -> list[int]:
@@ -167,7 +169,7 @@ def _table(names: Sequence[str], columns: list[list[Any]], spoiler: Spoiler) -> 
     labels = label_columns(names, columns)
     if spoiler.way in {"labels", "train_labels"} and not labels:
         raise Unspoilt
-    spoiler.look(columns, labels)
+    spoiler.look(names, columns, labels)
     ends = [place for place in labels if place in (0, len(columns) - 1)]
     spoiler.certain = any(_LABEL.match(str(names[place]).strip()) for place in ends)
     changed = []

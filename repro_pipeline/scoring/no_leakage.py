@@ -22,6 +22,9 @@ LEAKS = frozenset(
         "tested_on_training_rows",
         "labels_do_not_matter",
         "training_does_not_matter",
+        "test_labels_used",
+        "test_rows_together",
+        "test_rows_unused",
     }
 )
 """The kinds of findings that are about leakage, whatever they rest on."""
