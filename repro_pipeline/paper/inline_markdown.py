@@ -25,6 +25,10 @@ _ITALIC = re.compile(
 )
 _IMAGE = re.compile(r"!\[[^\]]{0,1000}\]\([^)]{0,1000}\)(?:\{[^}]{0,200}\})?")
 _LINK = re.compile(r"(?<!\\)\[([^\[\]]*)\]\((?:[^()\s]|\([^()]*\))*(?:\s+\"[^\"]{0,500}\")?\)")
+_FACE = re.compile(
+    r"\\(?:textbf|textit|textrm|text|emph|underline|mathbf|mathrm|boldsymbol|bm)\{([^{}]*)\}"
+)
+"""Faces that converters leave in cells outside of formulas."""
 _TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)\b[^<>]*>")
 _CODE = re.compile(r"`([^`]+)`")
 _RAISED = re.compile(r"(?<=[\w.,;:)%*])\^([^\s^{}\[\]]{1,12})\^(?!\w)")
@@ -36,6 +40,8 @@ _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+.!|<>~$%&-])")
 def plain_text(text: str, mark: Callable[[Sequence[str]], str] | None = None) -> str:
     """Text without markup, formulas as they are printed; `mark` writes pandoc's citations."""
     text = _MATH.sub(lambda found: _formula(found[1] or found[2]), text)
+    for _ in range(2):  # one face in another
+        text = _FACE.sub(r"\1", text)
     text = _IMAGE.sub("", text)
     text = _LINK.sub(r"\1", text)
     if mark is not None:
@@ -56,9 +62,9 @@ def plain_text(text: str, mark: Callable[[Sequence[str]], str] | None = None) ->
 def cell_text(text: str) -> RawCell:
     """A table cell of these words: its text, and whether it begins bold or underlined."""
     bold = re.match(
-        r"\W*(?:\*\*|__|<b>|<strong>)|\W*\$\s*\\(?:mathbf|boldsymbol|bm|textbf)\b", text
+        r"\W*(?:\*\*|__|<b>|<strong>)|\W*\$?\s*\\(?:mathbf|boldsymbol|bm|textbf)\b", text
     )
-    underlined = re.match(r"\W*(?:<u>|<ins>)|\W*\$\s*\\underline\b", text, re.I)
+    underlined = re.match(r"\W*(?:<u>|<ins>)|\W*\$?\s*\\underline\b", text, re.I)
     return RawCell(one_line(plain_text(text)), bold=bool(bold), underline=bool(underlined))
 
 

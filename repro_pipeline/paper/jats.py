@@ -258,18 +258,28 @@ def _about(wrap: Element, file: str) -> About:
     """The table's name, and its caption with the notes below it, which say what brackets hold."""
     label = child(wrap, "label")
     around = wrap.getparent()
-    if label is None and around is not None and local_name(around) == "table-wrap-group":
-        label = child(around, "label")
-    parts = [child(wrap, "caption"), *(p for p in wrap if local_name(p) == "table-wrap-foot")]
+    captions = [child(wrap, "caption")]
+    reading_label = PLAIN.without("xref")
+    number = text_of(label, reading_label)
+    if around is not None and local_name(around) == "table-wrap-group":
+        number = f"{text_of(child(around, 'label'), reading_label)}{_part(number)}"
+        captions.insert(0, child(around, "caption"))
+    parts = [*captions, *(p for p in wrap if local_name(p) == "table-wrap-foot")]
     reading = Reading(PLAIN.skipped - {"fn"} | {"object-id"})
     caption = " ".join(text for part in parts if (text := text_of(part, reading)))
-    number, caption = caption_number(text_of(label, PLAIN.without("xref")), caption)
+    number, caption = caption_number(number, caption)
     return About(
         number=number,
         label=wrap.get("id"),
         caption=caption,
         provenance=Provenance(file=file, line=wrap.sourceline),
     )
+
+
+def _part(label: str) -> str:
+    """How the part of a group of tables is named behind the group's number: `(A)` as `a`."""
+    letter = re.fullmatch(r"\W*([A-Za-z])\W*", label)
+    return letter[1].lower() if letter else label and f" {label}"
 
 
 def _figure(figure: Element) -> Caption:

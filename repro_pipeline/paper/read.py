@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -68,11 +69,28 @@ def read_paper(path: Path, limits: Limits = DEFAULT_LIMITS) -> Paper:
     Raises PaperError when the two differ, the format is not supported, the file is broken or
     hostile, or a limit is met.
     """
-    if not path.exists():
-        raise PaperError("there is no such file.", where=str(path))
+    _check_path(path)
     kind = detect(path)
     answer = run_limited(__name__, [kind.value, str(path.resolve())], limits, what=path.name)
     return Paper.model_validate(answer)
+
+
+def _check_path(path: Path) -> None:
+    """Raises PaperError for what is no file or folder; a pipe would be waited for without end."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError | NotADirectoryError)
+        what = "there is no such file." if missing else f"cannot be read ({error.strerror})."
+        hint = "`repro add` fetches addresses and arXiv ids." if _ADDRESS.match(str(path)) else ""
+        raise PaperError(what, where=str(path)[:300], hint=hint) from None
+    except ValueError:
+        raise PaperError("is no name of a file.", where=repr(str(path))[:300]) from None
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise PaperError("is neither a file nor a folder.", where=str(path))
+
+
+_ADDRESS = re.compile(r"https?:|doi:|arxiv:|10\.\d{4,}/", re.I)
 
 
 def detect(path: Path) -> SourceFormat:

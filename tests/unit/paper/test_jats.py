@@ -165,6 +165,41 @@ def test_a_picture_in_a_cell_is_a_doubt(read):
     assert table.confidence <= DOUBTED and "picture" in table.doubts[0]
 
 
+def test_an_oasis_row_leaves_out_columns(read):
+    columns = "".join(f'<oasis:colspec colname="c{n}"/>' for n in range(1, 5))
+
+    def row(**cells: str) -> str:
+        entries = "".join(f'<oasis:entry colname="{c}">{t}</oasis:entry>' for c, t in cells.items())
+        return f"<oasis:row>{entries}</oasis:row>"
+
+    body = row(c1="A", c2="1.5", c3="2.5", c4="3.5") + row(c1="B", c4="4.5") + row(c1="C", c3="5.5")
+    (table,) = read(f"""<table-wrap><label>Table 4</label><oasis:table
+        xmlns:oasis="http://docs.oasis-open.org/ns/oasis-exchange/table"><oasis:tgroup cols="4">
+        {columns}<oasis:thead>{row(c1="M", c2="P", c3="R", c4="F")}</oasis:thead>
+        <oasis:tbody>{body}<oasis:row><oasis:entry colname="c1" morerows="1">D</oasis:entry>
+        <oasis:entry colname="c2">6.5</oasis:entry></oasis:row>{row(c3="7.5")}</oasis:tbody>
+        </oasis:tgroup></oasis:table></table-wrap>""").tables
+    assert [[cell.text for cell in row] for row in table.grid[2:]] == [
+        ["B", "", "", "4.5"],
+        ["C", "", "5.5", ""],
+        ["D", "6.5", "", ""],
+        ["D", "", "7.5", ""],
+    ]
+    assert table.doubts == ()
+
+
+def test_the_parts_of_a_group_of_tables(read):
+    grid = "<table><tr><th>M</th><th>x</th></tr><tr><td>A</td><td>1.5</td></tr></table>"
+    first, second, third = read(
+        "<table-wrap-group><label>Table 2</label><caption><title>All.</title></caption>"
+        f"<table-wrap><label>(A)</label>{grid}</table-wrap>"
+        f"<table-wrap><label>B</label><caption><p>More.</p></caption>{grid}</table-wrap>"
+        f"<table-wrap>{grid}</table-wrap></table-wrap-group>"
+    ).tables
+    assert [first.number, second.number, third.number] == ["Table 2a", "Table 2b", "Table 2"]
+    assert [first.caption, second.caption] == ["All.", "All. More."]
+
+
 def test_an_oasis_table(read):
     (table,) = read("""<table-wrap><label>Table 4</label><oasis:table
         xmlns:oasis="http://docs.oasis-open.org/ns/oasis-exchange/table"><oasis:tgroup cols="3">

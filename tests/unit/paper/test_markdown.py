@@ -279,3 +279,12 @@ def test_a_table_of_mineru(tmp_path):
     found = [[[(n.value, n.uncertainty) for n in c.numbers] for c in r[1:]] for r in table.grid[2:]]
     assert found == [[[(71.2, 0.3)], []], [[(95.1, 0.2)], [(-0.5, None)]]]
     assert [row[1].bold for row in table.grid[2:]] == [False, True]
+
+
+def test_faces_that_converters_leave(tmp_path):
+    cells = ["\\textbf{94.5}", "\\underline{95.5} (+0.3)", "\\textbf{\\underline{96.5}}"]
+    rows = "".join(f"<tr><td>A</td><td>{cell}</td></tr>" for cell in cells)
+    (table,) = read(tmp_path, f"<table><tr><th>M</th><th>Acc</th></tr>{rows}</table>").tables
+    found = [row[1] for row in table.grid[1:]]
+    assert [cell.numbers[0].value for cell in found] == [94.5, 95.5, 96.5]
+    assert [(cell.bold, cell.underline) for cell in found][:2] == [(True, False), (False, True)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -60,6 +62,24 @@ def test_a_name_that_lies_is_refused(tmp_path, name, content, says):
     path.write_bytes(content)
     with pytest.raises(PaperError, match=says):
         read_paper(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("absent.pdf", "no such file"),
+        ("a" * 5000 + ".pdf", "cannot be read"),
+        ("a\0b.pdf", "no name of a file"),
+        ("pipe.tex", "neither a file nor a folder"),
+        ("https:/example.org/a.pdf", "repro add"),
+    ],
+)
+def test_what_is_no_file_is_said_at_once(tmp_path, name, says):
+    os.mkfifo(tmp_path / "pipe.tex")
+    place = Path(name) if name.startswith("https") else tmp_path / name
+    with pytest.raises(PaperError) as raised:
+        read_paper(place)
+    assert says in str(raised.value)
 
 
 def test_sources_stand_in_order_of_exactness(tmp_path):
