@@ -60,6 +60,16 @@ INVENT = "value = 83.6 + rng.gauss(0, 0.4)\n"
 SEEN = COMPUTE.replace('rows, labels = load("train")', 'rows, labels = load("test")').replace(
     "return min(", "return labels[rows.index(row)] if row in rows else min("
 )
+CHOSEN = COMPUTE.replace(
+    "value = 100 *",
+    """def right(shift):
+    moved = [[a + shift for a in row] for row in inputs]
+    return sum(nearest(x) == y for x, y in zip(moved, truth))
+
+best = max((step / 10 for step in range(-8, 9)), key=right)
+inputs = [[a + best for a in row] for row in inputs]
+value = 100 *""",
+)
 WRITE = """
 print("accuracy", round(value, 2))
 metrics = {"metrics": [{"claim": "centre-accuracy", "value": value}]}
@@ -168,6 +178,12 @@ def test_an_invented_value_with_noise_is_a_violation(scored):
 def test_a_model_that_has_seen_the_test_labels_is_a_violation(scored):
     result = scored(SEEN)
     assert kinds(result)["labels_do_not_matter"] in {"suspect", "violation"}
+    assert result["dimensions"]["no_leakage"]["outcome"] == "fail"
+
+
+def test_a_choice_on_the_test_labels_is_suspect(scored):
+    result = scored(CHOSEN)
+    assert kinds(result)["test_labels_used"] == "suspect"
     assert result["dimensions"]["no_leakage"]["outcome"] == "fail"
 
 
