@@ -24,7 +24,7 @@ from repro_pipeline.errors import IntegrityError, LedgerError
 from repro_pipeline.frozen import canonical_json
 from repro_pipeline.ledger.chain import link, start, time_text
 from repro_pipeline.ledger.events import Event, Head, Payload
-from repro_pipeline.ledger.redact import storable
+from repro_pipeline.ledger.redact import redact, storable
 
 PAGE = 1000
 """Events read at a time: no read transaction stays open while a caller works."""
@@ -118,10 +118,10 @@ class SqlLedger:
     def append(self, chain: str, payload: Payload, *, actor: str) -> Event:
         """Append once per key: a key that stands already returns its event and writes nothing.
 
-        Secrets in the payload are replaced by `[redacted]` first. Raises LedgerError where nothing
+        Secrets in payload and actor are replaced by `[redacted]` first. Raises LedgerError where nothing
         was written, or where it is not known whether it was: appending again is then safe.
         """
-        payload = storable(payload)
+        payload, actor = storable(payload), redact(actor)
         key = payload.key
         with self._writing() as connection:
             if connection.dialect.name == "postgresql":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import getpass
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,9 @@ def review(options: argparse.Namespace) -> int:
 
     project = opening.project_here()
     rubric, _ = current_rubric(project)
-    reviewer = options.reviewer or getpass.getuser()
+    reviewer = _name(getpass.getuser() if options.reviewer is None else options.reviewer)
+    if options.paper is not None:
+        _known(project, options.paper)
     blind = rubric.review.double_blind and not options.open
     if options.claim is None:
         if options.decision or options.reason:
@@ -65,7 +68,44 @@ def review(options: argparse.Namespace) -> int:
             f"{reviewer} decided on '{options.claim}' already: {standing[0].decision}.",
             hint="A decision is not changed; another person can review it (--reviewer).",
         )
+    if blind and _was_opened(project, drawn, reviewer):
+        raise UserError(
+            f"{reviewer} was shown the verdict on '{options.claim}' already.",
+            hint="Decide with --open; it is recorded as not blind.",
+        )
     return _decide(project, drawn, rubric, reviewer, options, blind=blind)
+
+
+def _name(reviewer: str) -> str:
+    """A reviewer's name in one spelling. Raises UserError for none."""
+    name = " ".join(unicodedata.normalize("NFC", reviewer).split())
+    if not name or not name.isprintable():
+        raise UserError("a review needs the name of who reviews.", hint="Give it: --reviewer NAME.")
+    return name
+
+
+def _known(project: Project, paper: str) -> None:
+    from repro_pipeline.ledger.events import PROJECT_CHAIN
+
+    papers = sorted({*opening.papers_of(project), *project.ledger.chains()} - {PROJECT_CHAIN})
+    if paper not in papers:
+        raise UserError(
+            f"the project has no paper '{paper}'.", hint=f"It has: {', '.join(papers) or 'none'}."
+        )
+
+
+def _was_opened(project: Project, drawn: _Drawn, reviewer: str) -> bool:
+    shown = (event.content for event in project.ledger.events(drawn.paper, kinds={"review_opened"}))
+    of_this = (drawn.row.claim, drawn.row.scores, reviewer)
+    return any((one.claim, one.scores, one.reviewer) == of_this for one in shown)
+
+
+def _record_opened(project: Project, drawn: _Drawn, reviewer: str) -> None:
+    """Before anything is shown: who stops then, and decides later, has seen it all the same."""
+    from repro_pipeline.ledger.events import ReviewOpened
+
+    opened = ReviewOpened(claim=drawn.row.claim, scores=drawn.row.scores, reviewer=reviewer)
+    project.ledger.append(drawn.paper, opened, actor=f"human:{reviewer}")
 
 
 @dataclass(frozen=True)
@@ -101,6 +141,8 @@ def _list(
     for drawn in (one for name in papers for one in _all_drawn(project, name)):
         row, verdicts = drawn.row, {v.claim: v.verdict for v in drawn.scores.verdicts}
         yours = [d.decision for d in row.decisions if d.reviewer == reviewer]
+        if not (blind or yours):
+            _record_opened(project, drawn, reviewer)
         told = () if blind else (row.status, words(verdicts[row.claim]), row.why)
         cells = (drawn.paper, row.claim, str(len(row.decisions)), *(yours or ["waiting"]), *told)
         table.add_row(*map(escape, cells))
@@ -134,6 +176,8 @@ def _decide(
     from repro_pipeline.report.review_sheet import QUESTION, open_lines
 
     hidden = open_lines(drawn.scores, drawn.item)
+    if not blind:
+        _record_opened(project, drawn, reviewer)
     for line in [*_sheet(project, drawn, rubric), *([] if blind else hidden)]:
         print(line)
     if not options.decision:
@@ -151,6 +195,11 @@ def _decide(
         blind=blind,
     )
     event = project.ledger.append(drawn.paper, decided, actor=f"human:{reviewer}")
+    if (stands := event.content.decision) != decision:
+        raise UserError(
+            f"{reviewer} decided on '{drawn.row.claim}' meanwhile: {stands}.",
+            hint="A decision is not changed; another person can review it (--reviewer).",
+        )
     print(f"Recorded as event {event.seq} of {drawn.paper}: {decision}.")
     for line in hidden if blind else []:
         print(line)

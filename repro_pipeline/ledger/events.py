@@ -437,6 +437,20 @@ Decision = Literal["confirmed", "overturned", "unclear"]
 paper's value, contradicts it, or does neither."""
 
 
+class ReviewOpened(Payload):
+    """A person was shown verdict, scores, producer and other reviews before deciding on a claim."""
+
+    kind: Literal["review_opened"] = "review_opened"
+    claim: str
+    scores: Sha256
+    reviewer: str
+
+    @property
+    def key(self) -> str:
+        """Once per claim, scores and reviewer."""
+        return f"review-opened:{self.claim}:{self.scores}:{self.reviewer}"
+
+
 class ReviewDecided(Payload):
     """A person decided on a sampled claim."""
 
@@ -492,6 +506,7 @@ AnyPayload = Annotated[
     | RubricSeen
     | Scored
     | ReviewSampled
+    | ReviewOpened
     | ReviewDecided
     | StoreSwept,
     Field(discriminator="kind"),

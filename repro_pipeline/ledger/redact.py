@@ -7,7 +7,9 @@ beside no telling name is not found: nothing here replaces keeping secrets from 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
+from itertools import count
 from typing import IO, Any, TypeVar
 
 from pydantic import ValidationError
@@ -40,8 +42,8 @@ _TOKEN = re.compile(
             r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}",  # Stripe
             r"gh[pousr]_[A-Za-z0-9]{30,}",  # GitHub
             r"github_pat_[A-Za-z0-9_]{22,}",
-            r"glpat-[A-Za-z0-9_-]{20,}",  # GitLab
-            r"xox[abeoprs]-[A-Za-z0-9-]{10,}",  # Slack
+            r"gl(?:pat|dt|rt|ft|ptt|cbt|soat)-[A-Za-z0-9_-]{20,}",  # GitLab
+            r"(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}",  # Slack
             r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])",  # AWS
             r"AIza[A-Za-z0-9_-]{35}",  # Google
             r"ya29\.[A-Za-z0-9_-]{20,}",
@@ -50,9 +52,20 @@ _TOKEN = re.compile(
             r"xai-[A-Za-z0-9]{30,}",
             r"nvapi-[A-Za-z0-9_-]{30,}",
             r"r8_[A-Za-z0-9]{30,}",  # Replicate
+            r"pplx-[A-Za-z0-9]{40,}",  # Perplexity
+            r"tgp_v1_[A-Za-z0-9_-]{40,}",  # Together
+            r"tvly-(?=[A-Za-z-]*[0-9])[A-Za-z0-9-]{20,}",  # Tavily
+            r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}",  # LangSmith
+            r"dapi[0-9a-f]{32}",  # Databricks
+            r"sk_[0-9a-f]{48}",  # ElevenLabs
             r"npm_[A-Za-z0-9]{36}",
             r"pypi-AgE[A-Za-z0-9_-]{30,}",
             r"dop_v1_[0-9a-f]{64}",  # DigitalOcean
+            r"GOCSPX-[A-Za-z0-9_-]{20,}",  # Google OAuth
+            r"hvs\.[A-Za-z0-9_-]{20,}",  # Vault
+            r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}",  # Shopify
+            r"[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}",  # Telegram
+            r"AGE-SECRET-KEY-1[A-Z0-9]{50,}",
             r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",  # SendGrid
             r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # JSON web token
         )
@@ -62,41 +75,111 @@ _TOKEN = re.compile(
 _URL_PASSWORD = re.compile(r"(?<=://)([^\s/?#:@\"']{0,200}):([^\s/?#@\"']{1,500})@")
 _AUTHORIZATION = re.compile(r"(?i)\b(bearer|basic)(\s+)(?=[^\s]*[0-9=])[A-Za-z0-9._~+/=-]{16,}")
 
+_QUOTE = r"(?:\\?[\"'])?"
+"""Around a name or a value, escaped where JSON stands in a JSON text."""
+_IS = rf"{_QUOTE}\s{{0,3}}[=:]\s{{0,3}}"
 _NAME = (
-    r"[\w-]{0,64}(?:api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|secret|passw(?:or)?d)"
+    r"(?:(?:api|access|account|secret|private)[_-]?keys?|secrets?|passw(?:or)?ds?|passphrase"
+    r"|_pwd|(?:db|pg|sql|smtp|ftp|user)_?pass)"
 )
-_NAMED = re.compile(rf"(?i)(?<![\w-])({_NAME}[\"']?\s{{0,3}}[=:]\s{{0,3}}[\"']?)([^\s\"',;]{{6,}})")
+"""How the name of a secret ends; what stands before does not matter."""
+_WHOLE_NAME = re.compile(rf"(?i)[\w-]*{_NAME}")
+_VALUE = r"(?:[^\s\"',;\\]|\\(?![\"'])){6,}"
+# A value in quotes goes up to the next quote, spaces and commas with it.
+_NAMED_QUOTED = re.compile(
+    rf"(?i)({_NAME}{_IS})(?P<quote>\\?[\"'])(?:(?!(?P=quote))[^\n]){{1,500}}(?P=quote)"
+)
+_NAMED = re.compile(rf"(?i)({_NAME}{_IS}{_QUOTE}){_VALUE}")
 # Language models speak of tokens that are no secrets: `max_tokens=4096`, `pad_token=<pad>`.
-_TOKEN_NAME = r"[\w-]{0,64}(?:token|credentials?)"
-_NAMED_TOKEN = re.compile(
-    rf"(?i)(?<![\w-])({_TOKEN_NAME}[\"']?\s{{0,3}}[=:]\s{{0,3}}[\"']?)"
-    r"((?![0-9a-f]{64}\b)(?=[^\s\"',;]*[0-9])(?=[^\s\"',;]*[a-z])[a-z0-9_.~+/=-]{16,})"
+_TOKEN_NAME = r"(?:token|credentials?)"
+_TOKEN_VALUE = r"(?![0-9a-f]{64}\b)(?=[^\s\"',;]*[0-9])(?=[^\s\"',;]*[a-z])[a-z0-9_.~+/=-]{16,}"
+_NAMED_TOKEN = re.compile(rf"(?i)({_TOKEN_NAME}{_IS}{_QUOTE}){_TOKEN_VALUE}")
+# `--password x` needs no sign between.
+_OPTION = re.compile(
+    rf"(?i)(?<![\w-])(--?[\w-]{{0,64}}(?:{_NAME}\s{{1,3}}(?=(?!-){_VALUE})"
+    rf"|{_TOKEN_NAME}\s{{1,3}}(?={_TOKEN_VALUE})))[^\s\"',;]+"
 )
+_ELSEWHERE = re.compile(
+    "|".join(
+        (
+            rf"(?i:(?<=authorization)){_IS}{_QUOTE}[A-Za-z]{{1,20}}\s{{1,3}}",  # any scheme
+            r"(?<=[?&])(?i:sig|signature|x-(?:amz|goog)-signature)=",  # signed addresses
+            r"(?m:^|(?<=\s))(?i:(?:set-)?cookie)\s{0,3}:\s{0,3}[\w.-]{1,64}=",
+            r"\blogin\s+\S{1,200}\s+password\s+",  # .netrc
+            r'"auth"\s{0,3}:\s{0,3}"(?=[^"]{12})',  # a registry's login
+            r'"username"\s{0,3}:\s{0,3}"[^"\n]{0,200}"\s{0,3},\s{0,3}"key"\s{0,3}:\s{0,3}"',
+        )
+    ).join(("(", r")([^\s\"',;&]{6,})"))
+)
+"""Values behind other words that tell."""
+_STEPS = (
+    (("-----begin",), _PRIVATE_KEY, REDACTED),
+    (("://",), _URL_PASSWORD, rf"\1:{REDACTED}@"),
+    (("",), _TOKEN, REDACTED),
+    (("bearer", "basic"), _AUTHORIZATION, rf"\1\2{REDACTED}"),
+    (("auth", "sig", "cookie", "login", "username"), _ELSEWHERE, rf"\1{REDACTED}"),
+    (("key", "secret", "pass", "pwd"), _NAMED_QUOTED, rf"\1\g<quote>{REDACTED}\g<quote>"),
+    (("key", "secret", "pass", "pwd"), _NAMED, rf"\1{REDACTED}"),
+    (("token", "credential"), _NAMED_TOKEN, rf"\1{REDACTED}"),
+    (("--", " -"), _OPTION, rf"\1{REDACTED}"),
+)
+"""In order: words of which a text holds one where the pattern can match, the pattern, what takes its
+place. Most texts hold none, and to look for words costs little."""
 
 
 def redact(text: str) -> str:
     """The text with each secret replaced by `[redacted]`; doing it twice changes nothing more."""
     if len(text) < SHORTEST_TOKEN and "=" not in text and ":" not in text:
         return text
-    text = _PRIVATE_KEY.sub(REDACTED, text)
-    text = _URL_PASSWORD.sub(rf"\1:{REDACTED}@", text)
-    text = _TOKEN.sub(REDACTED, text)
-    text = _AUTHORIZATION.sub(rf"\1\2{REDACTED}", text)
-    text = _NAMED.sub(rf"\1{REDACTED}", text)
-    return _NAMED_TOKEN.sub(rf"\1{REDACTED}", text)
+    lower = text.lower()
+    for words, pattern, replacement in _STEPS:
+        if any(word in lower for word in words):
+            text = pattern.sub(replacement, text)
+    return text
 
 
 def redact_json(value: Any, name: str = "") -> Any:
-    """A JSON value with every string in it redacted; `name` is the key that it stands under."""
-    if isinstance(value, str):
-        if _is_telling(name) and redact(f"{name}={value}") == f"{name}={REDACTED}":
-            return REDACTED
-        return value if _DIGEST.fullmatch(value) else redact(value)
+    """A JSON value with every string in it redacted, keys too; `name` is the key that it stands under.
+
+    Under the name of a password or key every text goes, however short, also deeper. Numbers stay: a
+    claim may be called `crack-password`, and its value is one.
+    """
     if isinstance(value, dict):
-        return {key: redact_json(inner, key) for key, inner in value.items()}
+        clean: dict[str, Any] = {}
+        for key, inner in value.items():
+            clean[_fresh(redact(key), clean)] = redact_json(
+                inner, name if _names_secret(name) else key
+            )
+        return clean
     if isinstance(value, list | tuple):
-        return [redact_json(inner, name) for inner in value]
-    return value
+        return [
+            redact_json(inner, _option(before) or name)
+            for before, inner in zip(("", *value), value, strict=False)
+        ]
+    if not isinstance(value, str):
+        return value
+    if (_names_secret(name) and value) or (
+        _is_telling(name) and redact(f"{name}={value}") == f"{name}={REDACTED}"
+    ):
+        return REDACTED
+    return value if _DIGEST.fullmatch(value) else redact(value)
+
+
+def _fresh(key: str, taken: Collection[str]) -> str:
+    """The key, or one like it: two that were redacted must not become one."""
+    numbered = (f"{key} ({number})" for number in count(2))
+    return key if key not in taken else next(one for one in numbered if one not in taken)
+
+
+def _option(word: Any) -> str:
+    """The name that a word of a command line gives the next one: `api-key` of `--api-key`."""
+    return word.lstrip("-") if isinstance(word, str) and word.startswith("-") else ""
+
+
+@lru_cache
+def _names_secret(name: str) -> bool:
+    """Whether whatever stands under that name is secret."""
+    return bool(_WHOLE_NAME.fullmatch(name))
 
 
 @lru_cache

@@ -109,7 +109,9 @@ def test_a_review_that_cannot_be_recorded_is_said(reviewed, capsys):
     no_reason = ["tiny", "noisy-plain", "--decision", "confirmed", "--reason", "  "]
     for arguments, said in (
         (["tiny", "no-such"], "not drawn"),
-        (["nobody", "no-such"], "not drawn"),
+        (["nobody", "no-such"], "no paper 'nobody'"),
+        (["nobody"], "no paper 'nobody'"),
+        (["tiny", "noisy-plain", "--reviewer", " "], "needs the name"),
         (["--decision", "confirmed"], "one claim"),
         (no_reason, "needs a reason"),
     ):
@@ -130,3 +132,31 @@ def test_scores_are_bound_to_the_evidence_as_stored_whatever_fields_models_gaine
     assert latest(reviewed, "tiny", "experiment_ledger").output == earlier
     scored = latest(reviewed, "tiny", "scores")
     assert output_of(reviewed, scored, Scores).evidence == earlier
+
+
+@pytest.mark.parametrize("how", [["review", "tiny"], ["review", "tiny", "noisy-plain"]])
+def test_who_was_shown_the_verdict_and_stopped_cannot_decide_blindly_later(
+    reviewed, capsys, monkeypatch, how
+):
+    monkeypatch.setattr("builtins.input", raise_eof)
+    decided = ["--decision", "overturned", "--reason", "12 is not 10"]
+    main([*how, "--open", "--reviewer", "ada"])
+    assert "not reproduced" in capsys.readouterr().out
+    assert review(*decided) == 2
+    assert "shown the verdict" in capsys.readouterr().err
+    assert review(*decided, who=" ada  ") == 2, "the same name in another spelling"
+    assert review(*decided, who="emil") == 0
+    assert review(*decided, "--open") == 0
+    made = decisions(reviewed.ledger.events("tiny"))
+    assert [(d.reviewer, d.blind) for d in made] == [("emil", True), ("ada", False)]
+
+
+def test_of_two_decisions_at_once_the_one_that_stands_is_told(reviewed, capsys, monkeypatch):
+    def slow(_: str) -> str:
+        assert review("--decision", "confirmed", "--reason", "faster") == 0
+        return "too late"
+
+    monkeypatch.setattr("builtins.input", slow)
+    assert review("--decision", "overturned") == 2
+    assert "meanwhile: confirmed" in capsys.readouterr().err
+    assert [d.reason for d in decisions(reviewed.ledger.events("tiny"))] == ["faster"]

@@ -101,6 +101,7 @@ def test_secrets_do_not_reach_the_database(ledger, url):
     event = ledger.append("forests", warning(f"push with {secret} failed"), actor=ACTOR)
     assert event.payload["sentence"] == "push with [redacted] failed"
     assert ledger.append("forests", warning(f"push with {secret} failed"), actor=ACTOR) == event
+    ledger.append("forests", warning("by whom"), actor=f"human:{secret}")
     assert secret not in json.dumps([e.model_dump(mode="json") for e in ledger.events("forests")])
 
 

@@ -38,6 +38,19 @@ SECRETS = {
     "groq": "gsk_" + made_up(50),
     "npm": "npm_" + made_up(36),
     "pypi": "pypi-AgEIcHlwaS5vcmc" + made_up(80),
+    "gitlab runner": "glrt-" + made_up(20),
+    "slack app": "xapp-1-" + made_up(40),
+    "perplexity": "pplx-" + made_up(48),
+    "together": "tgp_v1_" + made_up(43),
+    "tavily": "tvly-dev-" + made_up(32),
+    "langsmith": f"lsv2_pt_{made_up(32, '0123456789abcdef')}_{made_up(10, '0123456789abcdef')}",
+    "databricks": "dapi" + made_up(32, "0123456789abcdef"),
+    "elevenlabs": "sk_" + made_up(48, "0123456789abcdef"),
+    "google client": "GOCSPX-" + made_up(28),
+    "vault": "hvs." + made_up(30),
+    "shopify": "shpat_" + made_up(32, "0123456789abcdef"),
+    "telegram": "1234567890:AA" + made_up(33),
+    "age": "AGE-SECRET-KEY-1" + made_up(58, UPPER).upper(),
     "jwt": f"eyJhbGciOiJIUzI1NiJ9.eyJ{made_up(30)}.{made_up(43)}",
 }
 
@@ -69,6 +82,22 @@ HEX = digest("a secret that looks like a digest")
         (f"AWS_SECRET_ACCESS_KEY={made_up(38)}/+", made_up),
         (f"SECRET_KEY={HEX}", HEX),
         (f"--api-key={PASSWORD}", PASSWORD),
+        (f"--api-key {PASSWORD} --next", PASSWORD),
+        (f"--hf-token {made_up(30)}", made_up),
+        (f"MYSQL_PASSWD={PASSWORD} and", PASSWORD),
+        (f"passphrase: {PASSWORD}", PASSWORD),
+        (f"DB_PWD={PASSWORD}", PASSWORD),
+        (f"AccountName=x;AccountKey={PASSWORD}==;", PASSWORD),
+        ('password="correct horse, battery"', "battery"),
+        ("secret = 'no; digit'", "digit"),
+        (r"{\"password\": \"correct horse\"}", "horse"),
+        ("password=back\\slash", "slash"),
+        (f"Authorization: Token {PASSWORD}", PASSWORD),
+        (f"machine api login ada password {PASSWORD}", PASSWORD),
+        (f"https://blob/x?sv=2020&sig={PASSWORD}", PASSWORD),
+        (f"Set-Cookie: session={PASSWORD}; Path=/", PASSWORD),
+        (f'{{"auths":{{"host":{{"auth":"{PASSWORD}"}}}}}}', PASSWORD),
+        (f'{{"username":"ada","key":"{PASSWORD}"}}', PASSWORD),
     ],
 )
 def test_a_value_with_a_telling_name_leaves(text, secret):
@@ -106,6 +135,9 @@ HARMLESS = [
     "The secret of good baselines: tune them as well.",
     "task-sk-learn-RandomForestClassifier",
     "2024-05-01T12:00:00.250000Z",
+    "forward_pass=0.123456 second pass: 123456 bypass: enabled PWD=/home/ada/project OLDPWD=/home/ada",
+    "tokenizer=bert-base-uncased-2024 signature: 0123456789abcdef",
+    "the login of a password manager; authorization: required; cookie: yes",
 ]
 
 
@@ -187,3 +219,27 @@ def test_a_key_that_never_ends_does_not_swallow_the_log():
 @given(st.from_regex(forms._TOKEN, fullmatch=True) | st.from_regex(forms._AUTHORIZATION))
 def test_no_secret_by_its_form_is_as_short_as_what_is_not_looked_at(secret):
     assert len(secret) >= forms.SHORTEST_TOKEN
+
+
+def test_what_stands_under_a_telling_name_leaves_whole_however_it_looks():
+    value = {
+        "password": "correct horse, battery",
+        "db": {"passwd": "abc", "port": 5432},
+        "secrets": ["x y", {"value": "z"}],
+        "command": ["run", "--api-key", "hunter", "--hf-token", made_up(30), "--seed", "7"],
+        "max_tokens": ["many", "more"],
+    }
+    assert redact_json(value) == {
+        "password": "[redacted]",
+        "db": {"passwd": "[redacted]", "port": 5432},
+        "secrets": ["[redacted]", {"value": "[redacted]"}],
+        "command": ["run", "--api-key", "[redacted]", "--hf-token", "[redacted]", "--seed", "7"],
+        "max_tokens": ["many", "more"],
+    }
+
+
+def test_a_secret_in_a_name_leaves_and_no_two_names_become_one():
+    one, two = (f"{SECRETS[name]}.json" for name in ("openai", "groq"))
+    clean = redact_json({one: 1, two: 2, "metrics.json": 3})
+    assert clean == {"[redacted].json": 1, "[redacted].json (2)": 2, "metrics.json": 3}
+    assert redact_json(clean) == clean
