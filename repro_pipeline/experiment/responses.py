@@ -76,7 +76,12 @@ def _extremes(
             if change.way == "extreme" and change.run is not None and change.run.values:
                 far[change.experiment].append(change.run.values)
         found = {claim: set(values.values()) for claim, values in evaluated.items()}
-        yield from saturated(list(far.values()), found, claims)
+        cases = {
+            claim: counts.cases_of(one.config)
+            for one in given.setting.implementation.experiments
+            for claim in one.claims
+        }
+        yield from saturated(list(far.values()), found, claims, cases)
 
 
 def _to_halves(given: Readings) -> Iterator[Finding]:

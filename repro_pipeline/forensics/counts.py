@@ -18,7 +18,7 @@ from repro_pipeline.scoring.model import Finding
 from repro_pipeline.scoring.words import counted, number
 
 _RATE = re.compile(
-    r"^(test_?|val_?|mean_?)?((error|err|misclass\w*|misclassification|error_?rate|wer|cer)(_?rate)?"
+    r"^(test_?|val_?)?((error|err|misclass\w*|misclassification|error_?rate|wer|cer)(_?rate)?"
     r"|acc(uracy)?|(zero_?one_?loss))(_?(at_?)?\d+)?$",
     re.I,
 )
@@ -47,15 +47,25 @@ def as_share(claim: Claim, value: float) -> float:
     return value / 100 if percent else value
 
 
-def impossible(claims: Mapping[str, Claim], runs: Sequence[tuple[str, Mapping[str, float]]]):
-    """Rates below 0 or above 1, in any run. `runs` are what each was, and its values."""
+def _surely(claim: Claim) -> bool:
+    """Whether a rate is one beyond doubt: errors without a unit may be any distance."""
+    percent = (claim.unit or "").startswith(("percent", "%"))
+    return percent or bool(re.search("acc", claim.metric, re.I) and 0 < (claim.value or 0) <= 1)
+
+
+def impossible(
+    claims: Mapping[str, Claim], runs: Sequence[tuple[str, Mapping[str, float]]]
+) -> Iterator[Finding]:
+    """Rates below 0, or above 100 %, in any run; far above it is another unit. `runs` are what each was,
+    and its values.
+    """
     for said, values in runs:
         for name, value in values.items():
             claim = claims.get(name)
             if claim is None or not is_rate(claim):
                 continue
             share = as_share(claim, value)
-            if share < -1e-9 or (share > 1 + 1e-9 and as_share(claim, claim.value or 1) != value):
+            if share < -1e-9 or (1 + 1e-9 < share < 2 and _surely(claim)):
                 yield Finding(
                     kind="impossible_value",
                     evidence=f"{said}: {name} is {number(value)}, which no share of cases can be: "
@@ -86,8 +96,11 @@ def findings(
         shares = [as_share(claim, value) for value in values]
         if not all(0 < share < 1 for share in shares) or _rounded(values) or _single(values):
             continue
-        cases = rows or _cases(configs.get(name, {}))
-        odd = _shifted(claim, shares) or (_other_cases(claim, shares, rows) if rows else None)
+        sure = _surely(claim)
+        cases = (rows or cases_of(configs.get(name, {}))) if sure else None
+        odd = _shifted(claim, shares)
+        if odd is None and rows and sure:
+            odd = _other_cases(claim, shares, rows)
         if odd is None and cases and cases * _LEAST_STEP < 0.3:
             odd = _no_count(claim, shares, cases)
         if odd is not None:
@@ -101,7 +114,7 @@ def _rounded(values: Sequence[float]) -> bool:
     return all(abs(value * 1e4 - round(value * 1e4)) < 1e-7 for value in values)
 
 
-def _cases(config: Mapping[str, Any]) -> int | None:
+def cases_of(config: Mapping[str, Any]) -> int | None:
     """How many cases one value rests on, by the names of settings; None where they do not say."""
     whole = {
         key: value
@@ -188,7 +201,7 @@ def _other_cases(claim: Claim, shares: Sequence[float], rows: int) -> Finding | 
     """A rate over other rows than those that are declared for evaluation."""
     if is_whole(shares, rows):
         return None
-    fewer = next((n for n in range(rows - 1, rows // 2, -1) if _exact(shares, n)), None)
+    fewer = next((n for n in range(rows - 1, rows // 2, -1) if is_count(shares, n)), None)
     says = f"of {fewer} rows" if fewer else "of no number of rows near it"
     return Finding(
         kind="other_rows_counted",
@@ -199,7 +212,8 @@ def _other_cases(claim: Claim, shares: Sequence[float], rows: int) -> Finding | 
     )
 
 
-def _exact(shares: Sequence[float], cases: int) -> bool:
+def is_count(shares: Sequence[float], cases: int) -> bool:
+    """Whether shares are counts over so many cases."""
     return all(abs(s * cases - round(s * cases)) < 1e-6 for s in shares)
 
 

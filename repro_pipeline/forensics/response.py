@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.experiment.statistics import prediction_interval
-from repro_pipeline.forensics.counts import as_share, is_rate
+from repro_pipeline.forensics.counts import as_share, is_rate, is_count
 from repro_pipeline.forensics.mutate import FACTORS
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.scoring.model import Finding
@@ -214,11 +214,13 @@ def saturated(
     far: Sequence[Sequence[Values]],
     evaluated: Mapping[str, Collection[float]],
     claims: Mapping[str, Claim],
+    cases: Mapping[str, int | None],
 ) -> Iterator[Finding]:
     """Rates that no longer depend on the seed once the problem is made easy, and end nowhere.
 
     `far` are the values of two seeds per experiment. A rate of cases that are all alike is 0, 1 or
-    the share of a class, the same for every method; `evaluated` are the values with the real settings.
+    the share of a class, the same for every method; `evaluated` are the values with the real settings,
+    `cases` how many cases a value counts, where the settings say it.
     """
     ends: dict[str, float] = {}
     for runs in far:
@@ -229,7 +231,8 @@ def saturated(
             if name in claims and is_rate(claims[name]) and scatters and runs[1].get(name) == value:
                 ends[name] = as_share(claims[name], value)
     odd = {name: share for name, share in ends.items() if not _of_few(share)}
-    different = len({round(min(share, 1 - share), 9) for share in odd.values()}) > 1
+    counts = all((n := cases.get(name)) is None or is_count([odd[name]], n) for name in odd)
+    different = not counts and len({round(min(share, 1 - share), 9) for share in odd.values()}) > 1
     if odd:
         first = next(iter(odd))
         yield Finding(

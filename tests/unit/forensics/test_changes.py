@@ -282,13 +282,15 @@ def test_where_an_easy_problem_ends():
     error = {name: claim(name, 20.0, metric="test_error", direction="lower") for name in "ab"}
     usual = {name: {20.1, 20.2, 19.7} for name in "ab"}
 
-    def ends(a, b, other=None):
-        return kinds(saturated([[{"a": a, "b": b}, other or {"a": a, "b": b}]], usual, error))
+    def ends(a, b, other=None, cases=36000):
+        runs = [{"a": a, "b": b}, other or {"a": a, "b": b}]
+        return kinds(saturated([runs], usual, error, {"a": cases, "b": cases}))
 
     assert ends(0.0, 0.0) == {}
     assert ends(50.0, 33.0) == {}, "a share of the classes"
     assert ends(1.637, 0.0) == {"ends_elsewhere": "unverified"}
     assert ends(1.637, 2.413) == {"ends_elsewhere": "suspect"}
+    assert ends(1.6, 2.4, cases=1000) == {"ends_elsewhere": "unverified"}, "counts, on a fixed grid"
     assert ends(1.637, 2.413, {"a": 1.7, "b": 2.5}) == {}, "it still scatters"
 
 

@@ -84,6 +84,11 @@ def test_what_no_share_can_be():
     runs = [("Easy", {"e": -2.9}), ("Usual", {"e": 14.0})]
     assert kinds(impossible({"e": ERROR}, runs)) == {"impossible_value": "suspect"}
     assert kinds(impossible({"e": ERROR}, [("Easy", {"e": 0.0}), ("Worst", {"e": 100.0})])) == {}
+    distance = claim("e", 14.2, unit=None, metric="test_error", direction="lower")
+    assert kinds(impossible({"e": distance}, [("Far", {"e": 250.0})])) == {}, "a squared distance"
+    share = claim("a", 0.97, unit=None)
+    assert kinds(impossible({"a": share}, [("Seed 1", {"a": 97.2})])) == {}, "another unit"
+    assert kinds(impossible({"a": share}, [("Seed 1", {"a": 1.02})])) != {}
 
 
 def test_steps():
