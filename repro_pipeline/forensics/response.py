@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.experiment.statistics import prediction_interval
-from repro_pipeline.forensics.counts import as_share, is_rate, is_count
+from repro_pipeline.forensics.counts import as_share, is_count, is_rate
 from repro_pipeline.forensics.mutate import FACTORS
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.scoring.model import Finding
