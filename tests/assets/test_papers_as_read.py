@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from repro_pipeline.cli import main
 from repro_pipeline.ledger.projections import corrections, warnings
@@ -32,8 +33,9 @@ def server(tmp_path, monkeypatch) -> Iterator[loopback.Server]:
 
 
 def configure(project: Path, text: str) -> None:
-    with (project / "repro.yaml").open("a") as file:
-        file.write(text + "\n")
+    """Put keys into the project's configuration, over those that stand there."""
+    file = project / "repro.yaml"
+    file.write_text(yaml.safe_dump({**yaml.safe_load(file.read_text()), **yaml.safe_load(text)}))
 
 
 def parsed(opened, paper: str) -> Paper:
