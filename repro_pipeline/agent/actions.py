@@ -125,14 +125,15 @@ def _change_code(
     tools: Tools, wanted: ChangeCode, step: int, standing: Standing, summary: Summary, advice: str
 ) -> Outcome:
     points = [
-        f"{point.id}: {point.statement}" + (f' ("{point.quote}")' if point.quote else "")
+        point.in_words
         for point in summary.points
         if point.id in wanted.points or (not wanted.points and point.part == wanted.part)
     ]
     failure = standing.failure.facts.get("output", "") if standing.failure else ""
     name = f"implementation/{step}"
-    assumed = (*tools.material.assumptions, *standing.assumed.values())
-    order = Order(name, wanted, tuple(points), tuple(assumed), failure=failure, advice=advice)
+    chosen = (f"{choice}: {line}" for choice, line in standing.assumed.items())
+    assumed = (*tools.material.assumptions, *chosen)
+    order = Order(name, wanted, tuple(points), assumed, failure=failure, advice=advice)
     paths: list[str] = []
 
     def keep(change: Change) -> None:
@@ -230,7 +231,7 @@ def _compare(tools: Tools, step: int, summary: Summary) -> Outcome:
             room -= len(text)
         else:
             texts.append(Block(path, "[too long to be shown]", "own"))
-    points = "\n".join(f"{point.id}: {point.statement}" for point in summary.points)
+    points = "\n".join(point.in_words for point in summary.points)
     known = {point.id for point in summary.points}
     answer = ask(
         tools.desk,

@@ -112,6 +112,11 @@ class Point(Frozen):
     quote: Text = ""
     """The paper's words for it."""
 
+    @property
+    def in_words(self) -> str:
+        """The point with the paper's words for it, as coder and judge are shown it."""
+        return f"{self.id}: {self.statement}" + (f' ("{self.quote}")' if self.quote else "")
+
 
 class Summary(Frozen):
     """What the paper says of data, method and experiments, point by point, and what it leaves unsaid."""
