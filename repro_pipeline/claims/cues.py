@@ -15,8 +15,10 @@ def _words(lines: str) -> re.Pattern[str]:
 
 
 SENTENCE_END = re.compile(
-    r"(?<=[.!?])(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!al\.)(?<!cf\.)\s+(?=\W{0,2}[A-Z])|\n\s*"
+    r"(?<=[.!?])(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!al\.)(?<!cf\.)\s+(?=\W{0,2}[A-Z])"
+    r"|\n\s*\n\s*|(?<![^\n]{60})\n\s*|\n\s*(?=(?:[-*+•|]|\d+[.)]|\(\w\))\s)"
 )
+"""A line's end too, but for a wrapped line, which is long and followed by neither blank line nor list."""
 
 # Results
 
@@ -53,7 +55,8 @@ DIRECTION = re.compile(
         r"""
         out-?perform\w*|under-?perform\w*|surpass\w*|exceed\w*|beat(?:s|en|ing)?
         superior(?:ity)?|inferior(?:ity)?|better|best|wors(?:e|en\w*|t)|state[- ]of[- ]the[- ]art|sota
-        improv\w+|degrad\w+|deteriorat\w+|hurt(?:s|ing)?|harm(?:s|ed|ful)|benefit(?:s|ed)?|boost(?:s|ed)
+        improv\w+|degrad\w+|deteriorat\w+|hurt(?:s|ing)?|harm(?:s|ed|ful)|benefit(?:s|ed)?
+        boosts|boosted(?! (?:\w+ )?(?:tree|stump|ensemble|classifier|model|learner)s?)
         drop(?:s|ped|ping)?|fall(?:s|en|ing)?|fell|ris(?:e|es|en|ing)|rose|gain(?:s|ed|ing)?
         decreas\w+|increas\w+|reduc(?:e|es|ed|ing|tion|tions)|lower(?:s|ed|ing)?|higher
         halv(?:e|es|ed|ing)|doubl(?:e|es|ed|ing)|tripl(?:e|es|ed|ing)|twice|by half
@@ -61,7 +64,8 @@ DIRECTION = re.compile(
         (?:a|one)[- ](?:half|third|quarter|fifth|tenth)(?: of)?
         on par|comparabl[ey]|competitive(?:ly)?|close to|similar(?:ly)? to
         win(?:s|ning|ner)?|won|suffer\w*|plummet\w*|collaps\w+|help(?:s|ed|ful)|ahead of|behind|advantages?
-        crucial|essential|detrimental|negligibl[ey]|marginal|(?:most|least|more|less) accurate
+        crucial|essential|detrimental|negligibl[ey]|marginal
+        (?:most|least|more|less) (?:accurate(?:ly)?|often|frequent(?:ly)?|reliabl[ey])
         (?:high|low|fast|slow|strong|weak|small|larg|great)est
         smaller|greater|fewer|faster|slower|stronger|weaker
         no (?:significant )?(?:difference|effect|change)

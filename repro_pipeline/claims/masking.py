@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Literal
 
@@ -66,15 +67,17 @@ def _spans(
 ) -> Iterator[MaskedSpan]:
     found = numerals(text)
     position = 0
-    for sentence in sentences_of(text, secrets.metric_names):
+    for read in sentences_of(text, secrets.metric_names):
         inside = []
-        while position < len(found) and found[position].start < sentence.end:
+        while position < len(found) and found[position].start < read.end:
             inside.append(found[position])
             position += 1
         hidden = []
-        for one in inside:
+        hits = [secrets.hit(one) for one in inside]
+        own = reach is Reach.RESULTS and any(map(_is_claims_own, hits, inside))
+        sentence = replace(read, verdict=True) if own else read
+        for one, hit in zip(inside, hits, strict=True):
             quoted = any(start <= one.start < end for start, end in quotes)
-            hit = secrets.hit(one)
             if (quoted and hit) or _is_result(text, sentence, one, hit, reach):
                 start, end = _place(text, one)
                 hidden.append(
@@ -90,6 +93,11 @@ def _spans(
         yield from hidden
         if reach is Reach.RESULTS:
             yield from _directions(text, sentence, where, told=bool(hidden))
+
+
+def _is_claims_own(hit: Hit | None, one: Numeral) -> bool:
+    """Whether a number is a claim's value beyond doubt: then its sentence reports."""
+    return hit is not None and hit.telling and bool(hit.claims) and not one.whole
 
 
 def _is_result(text: str, sentence: Sentence, one: Numeral, hit: Hit | None, reach: Reach) -> bool:

@@ -252,6 +252,27 @@ def test_two_counts_that_tell_a_value_are_hidden():
     assert shown == "Ours gets [masked] right, on 40 of 250 days, with 1/4 of the weight."
 
 
+def test_a_sentence_that_holds_a_value_is_read_as_one_about_results_over_the_ends_of_lines():
+    text = (
+        "Ours brings this to 93.2 % with 200 trees, which is the larger of the two sizes that were tried,\n"
+        "and another 400 trees change it by no more than 0.1 points: more do no harm."
+    )
+    shown = results_of(text)
+    assert "[masked] % with 200 trees" in shown and "another 400 trees" in shown
+    assert "by no more than [masked] points" in shown
+
+
+def test_boosted_trees_are_a_method_and_how_often_they_err_a_result():
+    shown = results_of("Boosted trees err far less often than one tree.")
+    assert shown == "Boosted trees err [masked] than one tree."
+
+
+def test_items_of_a_list_and_rows_are_sentences_of_their_own():
+    long = "- The accuracy of ours, which has been measured on the test set, is high"
+    shown = results_of(f"{long}\n- noise of 0.5 was added")
+    assert "noise of 0.5" in shown
+
+
 # --- settings -----------------------------------------------------------------------------------------
 
 
