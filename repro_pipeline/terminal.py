@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import IO
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -23,7 +24,6 @@ from repro_pipeline.ledger.events import (
     RunsPlanned,
     StageFinished,
 )
-from repro_pipeline.ledger.logs import tail
 from repro_pipeline.ledger.projections import attempts
 from repro_pipeline.project import Project
 from repro_pipeline.report.text import claims_rows
@@ -229,9 +229,14 @@ def print_status(project: Project, papers: Sequence[str]) -> int:
 
 
 def print_log(
-    project: Project, paper: str, *, experiment: str | None, seed: int | None, lines: int
+    project: Project,
+    paper: str,
+    part: Callable[[IO[bytes]], Iterable[str]],
+    *,
+    experiment: str | None,
+    seed: int | None,
 ) -> int:
-    """The end of one run's log, under a line that says which run it is."""
+    """A part of one run's log, under a line that says which run it is."""
     found = [
         attempt
         for attempt in attempts(project.ledger.events(paper))
@@ -248,7 +253,7 @@ def print_log(
     run = f"{shown.experiment}, seed {shown.seed}, {shown.purpose}, attempt {shown.number}"
     print(f"{run}, {shown.status}{why}")
     with project.store.open(shown.log) as stream:
-        for line in tail(stream, lines):
+        for line in part(stream):
             print(f"  {plain(line)}")
     return 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import OK
@@ -37,6 +37,9 @@ def add_to(commands) -> None:
     one.add_argument("--experiment", help="only runs of this experiment")
     one.add_argument("--seed", type=int, help="only the run with this seed")
     one.add_argument("--lines", type=int, default=40, help="how many lines (default 40)")
+    which = one.add_mutually_exclusive_group()
+    which.add_argument("--first", action="store_true", help="its beginning, not its end")
+    which.add_argument("--search", metavar="TEXT", help="its first lines that hold the text")
 
 
 def init(options: argparse.Namespace) -> int:
@@ -149,12 +152,22 @@ def report(options: argparse.Namespace) -> int:
 
 def log(options: argparse.Namespace) -> int:
     """The end of a run's log: of the latest run that failed, else of the latest."""
+    from repro_pipeline.ledger.logs import head, search, tail
     from repro_pipeline.terminal import print_log
+
+    if options.lines < 1 or options.search == "":
+        raise UserError("a log is shown by lines, 1 or more, and searched for a text.")
+
+    def part(stream: IO[bytes]) -> list[str]:
+        if options.search is None:
+            return list((head if options.first else tail)(stream, options.lines))
+        found = search(stream, options.search, most=options.lines)
+        return [f"{line.number}: {line.text}" for line in found] or ["No line holds it."]
 
     return print_log(
         opening.project_here(),
         options.paper,
+        part,
         experiment=options.experiment,
         seed=options.seed,
-        lines=options.lines,
     )

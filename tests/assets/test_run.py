@@ -445,3 +445,13 @@ def test_the_log_of_a_failed_run_is_shown(project, capsys):
     assert main(["log", "tiny"]) == 0
     out = capsys.readouterr().out
     assert "raise ValueError" in out and "experiment.py" in out
+    assert main(["log", "tiny", "--first", "--lines", "1"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("  seed ")
+    assert main(["log", "tiny", "--search", "VALUEERROR"]) == 0
+    found = capsys.readouterr().out.splitlines()[1:]
+    assert found and all("ValueError" in line for line in found)
+    assert main(["log", "tiny", "--search", "no such words"]) == 0
+    assert "No line holds it." in capsys.readouterr().out
+    for wrong in (["--lines", "-5"], ["--search", ""]):
+        assert main(["log", "tiny", *wrong]) == 2
+        assert "by lines" in capsys.readouterr().err

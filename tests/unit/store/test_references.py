@@ -11,7 +11,7 @@ from repro_pipeline.errors import IntegrityError
 from repro_pipeline.frozen import canonical_json, digest
 from repro_pipeline.ledger.chain import link, start
 from repro_pipeline.ledger.events import Event, StageFinished
-from repro_pipeline.ledger.logs import FoundLine, head, search, tail
+from repro_pipeline.ledger.logs import LINE, FoundLine, head, search, tail
 from repro_pipeline.ledger.tree import references_in
 from repro_pipeline.status import Status
 from resources.artifact_store import FsspecArtifactStore
@@ -116,3 +116,16 @@ def test_a_log_is_shown_in_parts(store):
         assert search(stream, "error", most=5) == (FoundLine(number=78, text=lines[77]),)
     with store.open(log) as stream:
         assert len(search(stream, "epoch", most=5)) == 5
+
+
+def test_a_long_line_is_one_line_and_a_text_or_sign_across_its_pieces_is_found(store):
+    long = "x" * (LINE - 3) + "Needle" + "y" * LINE + "z" * (LINE - 2) + "é" + "needle"
+    log = store.put(f"first\n{long}\nlast needle\n".encode())
+    with store.open(log) as stream:
+        found = search(stream, "NEEDLE", most=9)
+    assert [line.number for line in found] == [2, 2, 3]
+    assert found[-1].text == "last needle"
+    with store.open(log) as stream:
+        assert "".join(tail(stream, 99)) == f"first{long}last needle"
+    with store.open(log) as stream:
+        assert search(stream, "aneedle", most=9) == ()
