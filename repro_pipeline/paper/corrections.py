@@ -157,8 +157,10 @@ def correction(
     """The event that makes a cell read otherwise; `paper` is as it was read, without corrections.
 
     A correction that stands for the cell is replaced; with the text that was read, it is withdrawn.
-    Raises AddressError where nothing would change.
+    Raises AddressError where nothing would change or no reason is given.
     """
+    if not reason.strip():
+        raise AddressError("a correction needs a reason.", hint="Say how you know, as `page 5`.")
     address, before = address_of(paper, place), cell_at(paper, place).text
     known = _of_place(paper, place, address, standing)
     current = known.content.after if known and known.content.source == source else before

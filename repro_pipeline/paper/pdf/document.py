@@ -191,8 +191,9 @@ _NUMBERS = re.compile(r"(?:[-−–+]?[\d.,]*\d%?(?: ?(?:± ?|\()[^ )]*\d\)?)?(?
 
 
 def _is_merged(cell: Cell) -> bool:
-    """Whether a cell is a row of numbers that cannot be read as one value."""
-    return not cell.numbers and _NUMBERS.fullmatch(cell.text) is not None
+    """Whether a cell is a row of numbers that cannot be read as one value, or as value and change."""
+    change = re.search(r"\d%? [-−–+]\.?\d", cell.text)
+    return bool(change or not cell.numbers) and _NUMBERS.fullmatch(cell.text) is not None
 
 
 def _citing(tables: Sequence[Table], figures: Sequence[CaptionAt]) -> list[Section]:

@@ -296,6 +296,8 @@ _RAISED = str.maketrans("0123456789+-−–()nabcde", "⁰¹²³⁴⁵⁶⁷⁸�
 
 _MARKS = re.compile(r"[-\d+−–,()abcden*†‡§¶∗]+")
 _NOTE_SIGN = re.compile(r"\d{1,2}|[a-e]")
+_CHANGE = re.compile(r"[-+−–]\d*\.\d+%?")
+"""A change, or one of two unequal errors, set small beside a number."""
 _LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -310,6 +312,8 @@ def _word_text(group: Sequence[_Piece]) -> str:
         marks = (_MARKS if text else _NOTE_SIGN).fullmatch(part)
         if piece.role == "raised" and marks:
             text += part.translate(_RAISED)
+        elif piece.role != "base" and re.search(r"\d\}?$", text) and _CHANGE.fullmatch(part):
+            text += f"{'^' if piece.role == 'raised' else '_'}{{{part}}}"
         elif piece.role == "lowered" and re.search(r"[\d)\]]$", text) and part[:1].isdigit():
             text += "_" + part
         elif piece.role == "lowered" and re.fullmatch(r"\d{1,2}", part):

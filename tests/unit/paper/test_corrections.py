@@ -222,3 +222,9 @@ def test_any_cell_can_be_addressed_corrected_and_put_back(table, data):
     assert found.warnings == ()
     assert cell_at(found, place).numbers[0].value == 77.7
     assert as_read(found) == document
+
+
+@pytest.mark.parametrize("reason", ["", "  "])
+def test_a_correction_without_a_reason_is_refused(reason):
+    with pytest.raises(AddressError, match="reason"):
+        correction(paper(), ACC, "93.5", reason=reason, source=SOURCE, standing=())

@@ -286,3 +286,19 @@ def test_captions_that_do_not_stand_over_their_tables(tmp_path: Path) -> None:
         ("Table 2", ["b", "0.72"]),
     ]
     assert [table.confidence for table in tables] == [DOUBTED, DOUBTED, 1]
+
+
+SMALL = r"""
+\begin{table}[ht]\centering
+\caption{Changes and unequal errors.}
+\begin{tabular}{lcc}\toprule Name & Change & Error\\ \midrule
+a & 55.9$_{+0.9}$ & $0.88^{+0.02}_{-0.03}$ \\ b & 54.1$_{-0.4}$ & $0.91^{+0.01}_{-0.02}$ \\
+\bottomrule\end{tabular}
+\end{table}
+"""
+
+
+def test_small_changes_stay_apart_from_the_number(tmp_path: Path) -> None:
+    (table,) = read_pdf(typeset.pdf_or_skip(typeset.latex(SMALL), tmp_path)).tables
+    values = [[[n.value for n in cell.numbers] for cell in row[1:]] for row in table.grid[1:]]
+    assert values == [[[55.9, 0.9], [0.88, 0.02, -0.03]], [[54.1, -0.4], [0.91, 0.01, -0.02]]]
