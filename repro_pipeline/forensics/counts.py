@@ -33,6 +33,9 @@ _LEAST_STEP = 5e-7
 _MEANS = (*range(1, 13), 15, 16, 20, 25, 30, 50, 100)
 """A rate may be the mean of so many rates over the same rows."""
 _LEAST = 5
+_MOST_DECIMALS = 8
+_BLUNT = 0.1
+"""Of a step: rounding coarser than this hides what is counted."""
 _CHANCE, _CHANCE_OF_PARTS = 1e-6, 1e-5
 
 
@@ -94,24 +97,29 @@ def findings(
         if claim is None or not is_rate(claim):
             continue
         shares = [as_share(claim, value) for value in values]
-        if not all(0 < share < 1 for share in shares) or _rounded(values) or _single(values):
+        if not all(0 < share < 1 for share in shares) or _single(values):
             continue
         sure = _surely(claim)
         cases = (rows or cases_of(configs.get(name, {}))) if sure else None
-        odd = _shifted(claim, shares)
+        half = as_share(claim, _half_unit(values)) if sure else _half_unit(values)
+        odd = None if half else _shifted(claim, shares)
         if odd is None and rows and sure:
-            odd = _other_cases(claim, shares, rows)
+            odd = _other_cases(claim, shares, rows, half)
         if odd is None and cases and cases * _LEAST_STEP < 0.3:
-            odd = _no_count(claim, shares, cases)
+            odd = _no_count(claim, shares, cases, half)
         if odd is not None:
             yield odd
         if drawn and cases:
             yield from _too_even(claim, shares, cases)
 
 
-def _rounded(values: Sequence[float]) -> bool:
-    """Whether all values have few decimals: rounded ones are a count no longer."""
-    return all(abs(value * 1e4 - round(value * 1e4)) < 1e-7 for value in values)
+def _half_unit(values: Sequence[float]) -> float:
+    """Half a unit of the last decimal, where all values have few; 0 where they are not rounded."""
+    for digits in range(_MOST_DECIMALS + 1):
+        scale = 10.0**digits
+        if all(abs(value * scale - round(value * scale)) < 1e-5 for value in values):
+            return 0.5 / scale
+    return 0.0
 
 
 def cases_of(config: Mapping[str, Any]) -> int | None:
@@ -185,11 +193,18 @@ def _most_parts(values: int) -> int:
     return part
 
 
-def is_whole(shares: Sequence[float], cases: int) -> bool:
-    """Whether shares are counts over so many cases, or means of `_MEANS` of them."""
-    return any(
-        all(abs(s * cases * m - round(s * cases * m)) < 1e-6 * m for s in shares) for m in _MEANS
-    )
+def is_whole(
+    shares: Sequence[float], cases: int, half: float = 0.0, means: Sequence[int] = _MEANS
+) -> bool:
+    """Whether shares are counts over so many cases, or means of some of them; or may be, where they
+    are rounded to within `half`.
+    """
+    for m in means:
+        slack = 1e-6 * m + 1.001 * half * cases * m
+        whole = all(abs(s * cases * m - round(s * cases * m)) < slack for s in shares)
+        if whole or slack > _BLUNT:
+            return True
+    return False
 
 
 def _single(values: Sequence[float]) -> bool:
@@ -197,9 +212,9 @@ def _single(values: Sequence[float]) -> bool:
     return all(struct.unpack("f", struct.pack("f", value))[0] == value for value in values)
 
 
-def _other_cases(claim: Claim, shares: Sequence[float], rows: int) -> Finding | None:
+def _other_cases(claim: Claim, shares: Sequence[float], rows: int, half: float) -> Finding | None:
     """A rate over other rows than those that are declared for evaluation."""
-    if is_whole(shares, rows):
+    if is_whole(shares, rows, half):
         return None
     fewer = next((n for n in range(rows - 1, rows // 2, -1) if is_count(shares, n)), None)
     says = f"of {fewer} rows" if fewer else "of no number of rows near it"
@@ -217,11 +232,13 @@ def is_count(shares: Sequence[float], cases: int) -> bool:
     return all(abs(s * cases - round(s * cases)) < 1e-6 for s in shares)
 
 
-def _no_count(claim: Claim, shares: Sequence[float], cases: int) -> Finding | None:
+def _no_count(claim: Claim, shares: Sequence[float], cases: int, half: float) -> Finding | None:
     found = step(shares)
-    if found is not None:
+    if found is not None and not half:
         return _fewer(claim, shares, cases, found)
-    if is_whole(shares, cases):
+    parts = 1 / (found * cases) if found else 0.5
+    mean = abs(parts - round(parts)) < 1e-6 and parts <= max(_MEANS)
+    if mean or is_whole(shares, cases, half, (1,) if half else _MEANS):
         return None
     return Finding(
         kind="not_a_count",

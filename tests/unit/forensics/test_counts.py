@@ -46,6 +46,17 @@ def test_what_was_done_to_a_count(change, expected):
     assert found == expected
 
 
+def test_round_numbers_of_cases():
+    """Counts over 10,000 cases have two decimals, as rounded values have."""
+    config = {"n_test": 1000, "n_draws": 10}
+    honest = [round(v, 2) for v in counted(10000)]
+    assert judged(honest, config=config) == {}
+    found = judged([round(14.16 + 0.08 * (v - 14.16), 6) for v in honest], config=config)
+    assert found["not_a_count"] == "unverified"
+    assert judged([round(v, 1) for v in honest], config=config) == {}, "rounded too far to tell"
+    assert judged([round(v, 4) for v in counted(3600)]) == {}, "rounded by the program"
+
+
 def test_less_scatter_than_fresh_cases_give():
     even = [17.0 + 0.05 * (v - 17.0) for v in counted(seeds=12)]
     assert judged(even)["too_even"] == "unverified"
