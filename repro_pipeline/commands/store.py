@@ -10,7 +10,7 @@ from itertools import chain
 from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import MENDABLE, OK
 from repro_pipeline.commands.parser import command, family
-from repro_pipeline.errors import UserError
+from repro_pipeline.errors import StoreError, UserError
 
 HOUR = 3600
 
@@ -27,6 +27,11 @@ def add_to(commands) -> None:
         default=24.0,
         metavar="HOURS",
         help="never remove what is younger (default 24)",
+    )
+    one.add_argument(
+        "--despite-missing",
+        action="store_true",
+        help="remove also what an artifact that is lost may have named",
     )
 
 
@@ -51,7 +56,7 @@ def gc(options: argparse.Namespace) -> int:
     import repro_pipeline
     from repro_pipeline.bundle.folder import PAPER_ID
     from repro_pipeline.ledger.events import PROJECT_CHAIN, StoreSwept
-    from repro_pipeline.ledger.tree import references_in
+    from repro_pipeline.ledger.tree import missing_from, references_in
 
     if not options.older_than >= 0:
         raise UserError("--older-than takes a number of hours, 0 or more.")
@@ -66,6 +71,12 @@ def gc(options: argparse.Namespace) -> int:
         referenced = references_in(
             chain.from_iterable(ledger.events(name) for name in ledger.chains()), store
         )
+        if not options.despite_missing and (missing := missing_from(ledger, store)):
+            raise StoreError(
+                "an artifact is missing, and what it named would be removed as if nothing did",
+                where=next(iter(missing)),
+                hint="Restore it (`repro store verify` names all), or add --despite-missing.",
+            )
         seconds = options.older_than * HOUR
         removed = store.gc(referenced, older_than_seconds=seconds, dry_run=options.dry_run)
     total = sum(one.bytes for one in removed)

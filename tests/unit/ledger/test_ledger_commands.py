@@ -340,3 +340,22 @@ def test_store_verify_goes_on_behind_a_damaged_listing_and_looks_for_all_kinds(
     assert f"DAMAGED {trees[0]}" in said
     assert all(f"MISSING {name}" in said for name in (inner[1], page, lock, trace))
     assert said.endswith("1 damaged, 4 missing\n")
+
+
+def test_gc_removes_nothing_while_a_listing_is_missing(opened, project, tmp_path, capsys):
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "run.py").write_text("print(1)")
+    tree = opened.store.put_tree(tmp_path / "code")
+    inner = opened.store.put_file(tmp_path / "code" / "run.py")
+    record(opened, ImplementationFrozen(code_tree=tree, mode="code", claims=digest("claims")))
+    (path,) = (project / ".repro" / "store").glob(f"{tree[:2]}/{tree}*")
+    listing = path.read_bytes()
+    path.unlink()
+    assert main(["store", "gc", "--older-than", "0"]) == 2
+    assert tree in capsys.readouterr().err
+    assert inner in opened.store
+    path.write_bytes(listing)
+    assert main(["store", "gc", "--older-than", "0"]) == 0
+    path.unlink()
+    assert main(["store", "gc", "--older-than", "0", "--despite-missing"]) == 0
+    assert inner not in opened.store
