@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import random
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,13 +43,12 @@ class _Table(Spoiler):
 
 def area(values: Sequence[float], labels: Sequence[Any]) -> float:
     """The area under the ROC curve of a column for two classes, in the better direction."""
-    from scipy.stats import rankdata
-
-    first = labels[0]
-    mine = [rank for rank, label in zip(rankdata(values), labels, strict=True) if label == first]
-    others = len(values) - len(mine)
-    below = (sum(mine) - len(mine) * (len(mine) + 1) / 2) / (len(mine) * others)
-    return max(below, 1 - below)
+    pairs = list(zip(values, labels, strict=True))
+    others = sorted(value for value, label in pairs if label != labels[0])
+    mine = [value for value, label in pairs if label == labels[0]]
+    above = sum(bisect_left(others, value) + bisect_right(others, value) for value in mine) / 2
+    share = above / (len(mine) * len(others))
+    return max(share, 1 - share)
 
 
 def findings(graph: Graph, files: Collection[Path], paper: str) -> Iterator[Finding]:
