@@ -58,6 +58,7 @@ def render_html(data: ReportData) -> str:
             cost=cost(data),
             limits=sandbox_limits(data.attempts),
             private=is_private(data.evidence.data),
+            image=image_words(data.evidence.runner),
             review=review_words(data),
             script=script(data),
         )
@@ -154,6 +155,13 @@ def review_words(data: ReportData) -> str:
     drawn = len(data.review.items)
     decided = sum(1 for item in data.review.items if item.decisions)
     return f"{decided} of {drawn} claims that were drawn have a decision"
+
+
+def image_words(runner: str) -> str:
+    """Which image runs had; the evidence has no place for one."""
+    if runner in {"bubblewrap", "unsafe_local"}:
+        return "none, runs use an environment that is built from the lock alone"
+    return "not recorded"
 
 
 def sandbox_limits(attempts: Iterable[Attempt]) -> dict[str, str]:

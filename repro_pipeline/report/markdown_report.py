@@ -7,7 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.report import words
 from repro_pipeline.report.again import script
-from repro_pipeline.report.html import cost, moment, review_words, source_words, undecided
+from repro_pipeline.report.html import (
+    cost,
+    image_words,
+    moment,
+    review_words,
+    source_words,
+    undecided,
+)
 from repro_pipeline.report.markdown import ablations_markdown, escaped, table
 from repro_pipeline.report.model import ReportData
 from repro_pipeline.report.rows import ClaimRow, claim_rows, pair_rows
@@ -205,7 +212,10 @@ def _failure(attempt: Attempt) -> str:
 
 def _environment(data: ReportData) -> Iterator[str]:
     built = data.evidence.environment
-    lines = [f"Runner: {data.evidence.runner}", "Container image: none"]
+    lines = [
+        f"Runner: {data.evidence.runner}",
+        f"Container image: {image_words(data.evidence.runner)}",
+    ]
     if built is None:
         yield _list(*lines, "No environment was built.")
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -96,7 +97,8 @@ def test_a_capsule_runs_again_and_gives_the_same_bits(ready, place: Path, capsys
     assert {p.name for p in out.iterdir() if p.is_dir()} == {
         *("code", "data", "environment", "results")
     }
-    done = called(["./reproduce.sh"], cwd=out)
+    path = f"{Path(find_uv_bin()).parent}{os.pathsep}{os.environ['PATH']}"
+    done = called(["./reproduce.sh"], cwd=out, env={**os.environ, "PATH": path})
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("as recorded") == 4
     metrics = json.loads((out / "results/noisy/2/metrics.json").read_text())["metrics"]

@@ -152,4 +152,21 @@ def test_a_paper_launched_from_the_ui(server: Server, project: Path, chromium, a
             page.get_by_text(text).first.wait_for(timeout=60_000)
             page.wait_for_timeout(1500)
             page.screenshot(path=artifacts / f"ui-{name}.png")
+        look_at_pages(browser, project / "reports", artifacts)
         browser.close()
+
+
+def look_at_pages(browser, reports: Path, artifacts: Path) -> None:
+    """The pages that the run wrote: they fit a telephone and a wide screen, and log nothing."""
+    for width in (400, 1600):
+        for name in ("tiny/report.html", "scoreboard.html"):
+            noise: list[str] = []
+            page = browser.new_page(viewport={"width": width, "height": 1000})
+            page.on("console", lambda message, noise=noise: noise.append(message.text))
+            page.on("pageerror", lambda error, noise=noise: noise.append(str(error)))
+            page.goto((reports / name).as_uri())
+            page.screenshot(path=artifacts / f"run-{Path(name).stem}-{width}.png", full_page=True)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert "2 of 2" in page.inner_text("main")
+            assert noise == []
+            page.close()

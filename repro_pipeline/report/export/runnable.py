@@ -95,7 +95,10 @@ def _script(material: Material) -> str:
     lock = material.report.evidence.environment.lock
     python = material.report.evidence.environment.fingerprint.python
     version = ".".join(python.split(".")[:2])
-    hashes = "--require-hashes " if lock.hashed and lock.packages else ""
+    hashes = "--require-hashes " if lock.hashed else ""
+    options = f"--quiet --no-deps {hashes}-r {LOCK}"
+    with_uv = f"uv pip install --python .venv/bin/python {options}" if lock.packages else ":"
+    with_pip = f".venv/bin/python -m pip install {options}" if lock.packages else ":"
     return f"""#!/bin/sh
 # Builds the environment from the lock and runs every experiment again: ./{SCRIPT} [SEED...]
 # Code tree {material.report.evidence.code_tree}
@@ -103,13 +106,12 @@ def _script(material: Material) -> str:
 # The code runs WITHOUT a sandbox. Needed: Python {version}, and a package index.
 set -eu
 cd "$(dirname "$0")"
-if [ ! -x .venv/bin/python ]; then
-  if command -v uv >/dev/null 2>&1; then
-    uv venv --quiet --seed --python {version} .venv
-  else
-    python{version} -m venv .venv
-  fi
+if command -v uv >/dev/null 2>&1; then
+  [ -x .venv/bin/python ] || uv venv --quiet --python {version} .venv
+  {with_uv}
+else
+  [ -x .venv/bin/python ] || python{version} -m venv .venv
+  {with_pip}
 fi
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps {hashes}-r {LOCK}
 exec .venv/bin/python {DRIVER} "$@"
 """
