@@ -206,10 +206,9 @@ def _added_up(one: Halves, claim: Claim, values: Sequence[float]) -> Iterator[Fi
     named = f"{claim.id} {claim.metric}"
     if not _ADDITIVE.search(named) or _NOT_ADDITIVE.search(named):
         return
-    v, a, b, both = values
-    off = v + both - a - b
-    if abs(off) <= _TOLERANCE * max(map(abs, values)):
+    if _adds_up(values) or _adds_up([value * value for value in values]):
         return
+    v, a, b, both = values
     shown = f"{number(v)}, {number(a)}, {number(b)} and {number(both)}"
     if one.kind == "test_inputs":
         yield Finding(
@@ -228,6 +227,12 @@ def _added_up(one: Halves, claim: Claim, values: Sequence[float]) -> Iterator[Fi
         severity="suspect" if one.alone and _counted(one, claim, values) else "unverified",
         claims=(claim.id,),
     )
+
+
+def _adds_up(values: Sequence[float]) -> bool:
+    """Whether what the halves change adds up; of a root mean square, its square does."""
+    v, a, b, both = values
+    return abs(v + both - a - b) <= _TOLERANCE * max(map(abs, values))
 
 
 def _counted(one: Halves, claim: Claim, values: Sequence[float]) -> bool:

@@ -51,6 +51,10 @@ def honest(train, test):
     return scores(cut(train), test)
 
 
+def root_mean_square(train, test):
+    return {"loss": scores(cut(train), test)["loss"] ** 0.5}
+
+
 def trained_on_test(train, test):
     return scores(cut(train + test), test)
 
@@ -100,6 +104,7 @@ def judged(files, program, alone=True):
     ("program", "expected"),
     [
         (honest, {}),
+        (root_mean_square, {}),
         (trained_on_test, {"test_labels_used": "suspect", "test_rows_together": "unverified"}),
         (best_on_test, {"test_labels_used": "suspect"}),
         (corrected, {"test_labels_used": "suspect"}),
