@@ -29,7 +29,9 @@ from repro_pipeline.ledger.redact import redact, storable
 PAGE = 1000
 """Events read at a time: no read transaction stays open while a caller works."""
 BUSY_SECONDS = 60.0
-"""How long a SQLite writer waits for the others before it gives up."""
+"""How long a writer waits for the others, or for a connection, before it gives up."""
+CONNECTIONS = 8
+"""That a process holds to a server at most: its threads wait, rather than exhaust the server."""
 
 EVENTS = sa.Table(
     "events",
@@ -296,17 +298,20 @@ def _parse(text: str, below: Path) -> URL:
 def _engine(url: URL) -> Engine:
     sqlite = url.get_backend_name() == "sqlite"
     special = (
-        {"connect_args": {"timeout": BUSY_SECONDS}}
+        {"connect_args": {"timeout": BUSY_SECONDS}, "max_overflow": -1}
         if sqlite
         # A snapshot older than the lock would show an old head.
         else {
             "connect_args": {"client_encoding": "utf8"},
             "isolation_level": "READ COMMITTED",
             "pool_pre_ping": True,
+            "pool_size": CONNECTIONS,
+            "max_overflow": 0,
+            "pool_timeout": BUSY_SECONDS,
         }
     )
     try:
-        engine = sa.create_engine(url, max_overflow=-1, **special)
+        engine = sa.create_engine(url, **special)
     except (ImportError, NoSuchModuleError) as error:
         raise LedgerError(
             f"no driver for '{url.drivername}' is installed",
