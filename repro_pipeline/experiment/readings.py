@@ -25,6 +25,7 @@ from repro_pipeline.forensics import (
     logs,
     protocol,
     proxies,
+    seeding,
     sources,
 )
 from repro_pipeline.forensics.graph import Graph
@@ -105,7 +106,7 @@ def _seed_ignored(given: Readings, graph: Graph) -> Iterator[Finding]:
     for run in given.runs:
         for claim, value in run.values.items():
             values[claim].add(value)
-    fixed = sources.fixed_seeds(graph)
+    fixed = seeding.fixed_seeds(graph)
     same = tuple(sorted(claim for claim, found in values.items() if len(found) == 1))
     if fixed and same and len({run.seed for run in given.runs}) > 1:
         yield Finding(

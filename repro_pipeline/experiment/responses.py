@@ -19,7 +19,7 @@ from repro_pipeline.forensics.response import (
     saturated,
     tied,
 )
-from repro_pipeline.forensics.sources import fixed_seeds
+from repro_pipeline.forensics.seeding import fixed_seeds
 from repro_pipeline.forensics.spoil import class_shares
 from repro_pipeline.scoring.model import Finding
 

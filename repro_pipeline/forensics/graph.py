@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 Node = tuple[str, ...]
@@ -96,3 +96,8 @@ class Graph:
                         seen.add(source)
                         waiting.append(source)
         return seen
+
+    def deciding(self, nodes: Iterable[Node]) -> Iterator[Test]:
+        """The tests under which nodes are assigned."""
+        marks = {mark for node in nodes for mark in self.control.get(node, ())}
+        yield from (self.tests[mark] for mark in sorted(marks) if mark in self.tests)

@@ -18,8 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.forensics.constants import NotConstant, evaluate, numbers_in
 from repro_pipeline.forensics.declarations import single_constants
-from repro_pipeline.forensics.graph import Constant, Graph, Node, Test
+from repro_pipeline.forensics.graph import Constant, Graph, Node
 from repro_pipeline.forensics.matching import complements, exact, exactly_reported, near
+from repro_pipeline.forensics.seeding import by_seed, is_seed
 from repro_pipeline.scoring.literals import telling_digits
 from repro_pipeline.scoring.model import Finding
 
@@ -27,7 +28,6 @@ _HIDING = re.compile(
     r"\bmap\(chr|b(?:16|32|64|85)decode|a85decode|fromhex|unhexlify|decompress|unpack|\bchr\(|\bord\(|\[::-1\]"
     r"|from_bytes|bytes\(|bytearray\(|rot_?13|int\('[0-9a-zA-Z]+', "
 )
-_SEED = re.compile(r"(^|_)(seed|rng_seed|random_state|s)$|seed$", re.I)
 _NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _BLOB = re.compile(r"[A-Za-z0-9+/_\-=]{8,}")
 _AROUND, _TIGHT = 0.25, 0.1
@@ -68,7 +68,7 @@ def _findings(graph: Graph, claims: Sequence[Claim]) -> Iterator[Finding]:
     yield from _clipped(graph, claims, direct)
     yield from _chosen_by_target(graph, claims)
     yield from _stops_at_target(graph, claims)
-    yield from _by_seed(graph, claims, direct)
+    yield from by_seed(graph, direct)
     yield from _by_settings(graph, direct)
     yield from _constants_alone(graph, claims, direct)
     yield from _formulas(graph, claims, direct)
@@ -282,37 +282,10 @@ def _file_constants(graph: Graph, file: str) -> Mapping[str, object]:
     return found
 
 
-def _by_seed(graph: Graph, claims: Sequence[Claim], direct: set[Node]) -> Iterator[Finding]:
-    """Values that are looked up by the seed, or decided by which seed it is."""
-    for node in sorted(direct):
-        if node[0] == "index" and _is_seed_table(graph, node):
-            yield Finding(
-                kind="looked_up_by_seed",
-                evidence=f"{node[1]}:{node[2]}: a metric is looked up in a table of constants by "
-                "the seed.",
-                severity="suspect",
-            )
-            break
-    for test in _deciding_tests(graph, direct):
-        reads_seed = any(_is_seed(node) for node in test.nodes)
-        numbers = [value for constant in test.constants for value in constant.values]
-        special = [value for value in numbers if value not in (-1.0, 0.0)] or len(numbers) > 1
-        if reads_seed and special and not test.raises:
-            yield Finding(
-                kind="decided_by_seed",
-                evidence=f"{test.file}:{test.line}: `{ast.unparse(test.expression)[:80]}`: "
-                "which seed it is "
-                "decides how a metric is made.",
-                severity="suspect",
-            )
-
-
 def _by_settings(graph: Graph, direct: set[Node]) -> Iterator[Finding]:
     """Values that are made otherwise where a setting is exactly a certain number."""
-    for test in _deciding_tests(graph, direct):
-        settings = [
-            n[-1] for n in sorted(test.nodes) if n[0] in {"key", "attr"} and not _is_seed(n)
-        ]
+    for test in graph.deciding(direct):
+        settings = [n[-1] for n in sorted(test.nodes) if n[0] in {"key", "attr"} and not is_seed(n)]
         special = [v for c in test.constants for v in c.values if v not in (-1.0, 0.0, 1.0, 2.0)]
         equal = any(
             isinstance(op, ast.Eq | ast.In)
@@ -344,59 +317,6 @@ def _formulas(graph: Graph, claims: Sequence[Claim], direct: set[Node]) -> Itera
                 severity="unverified",
                 claims=tuple(claim.id for claim in hit),
             )
-
-
-def _deciding_tests(graph: Graph, direct: set[Node]) -> Iterator[Test]:
-    """The tests under which nodes on the way to a metric are assigned."""
-    marks = {mark for node in direct for mark in graph.control.get(node, ())}
-    yield from (graph.tests[mark] for mark in sorted(marks) if mark in graph.tests)
-
-
-def _is_seed(node: Node) -> bool:
-    return node[0] in {"var", "attr", "key"} and bool(_SEED.search(node[-1])) and node[-1] != "s"
-
-
-def fixed_seeds(graph: Graph) -> list[str]:
-    """Where the code seeds a generator with a constant, `file:line`."""
-    found = []
-    functions = {
-        node.name: node
-        for tree in graph.trees.values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef)
-    }
-    for file, tree in graph.trees.items():
-        for node in ast.walk(tree):
-            if not isinstance(node, ast.Call):
-                continue
-            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            given = [o.value for o in node.keywords if o.arg in {"random_state", "seed"}]
-            if name in {"seed", "default_rng", "Random", "RandomState", "manual_seed", "PCG64"}:
-                given += node.args[:1]
-            given += _for_seed(node, functions.get(name))
-            if any(isinstance(one, ast.Constant) and type(one.value) is int for one in given):
-                found.append(f"{file}:{node.lineno}")
-    return found
-
-
-def _for_seed(call: ast.Call, function: ast.FunctionDef | None) -> list[ast.expr]:
-    """What a call gives for a parameter of that name of one of the program's functions."""
-    if function is None or not isinstance(call.func, ast.Name):
-        return []
-    pairs = zip(function.args.args, call.args, strict=False)
-    return [given for parameter, given in pairs if re.search(r"(^|_)seed$", parameter.arg)]
-
-
-def _is_seed_table(graph: Graph, index: Node) -> bool:
-    """Whether a subscript takes one of several constants, and the seed says which."""
-    by = graph.behind(graph.derived.get(index, ()), "direct")
-    calls = {node[4] for node in by if node[0] == "call"}
-    held = graph.behind(graph.reads[index][0], "direct")
-    constants = [node for node in held if node in graph.constants]
-    return any(map(_is_seed, by)) and calls <= _CASTS and len(constants) > 1
-
-
-_CASTS = {"int", "str", "get", "parse_args", "ArgumentParser", "add_argument", "len", ""}
 
 
 def _constants_alone(graph: Graph, claims: Sequence[Claim], direct: set[Node]) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from forensic_cases import kinds, program
 
-from repro_pipeline.forensics import conduct, protocol, sources
+from repro_pipeline.forensics import conduct, protocol, seeding
 from repro_pipeline.forensics.reader import build
 
 CHEATS = {
@@ -58,5 +58,5 @@ def test_a_method_of_a_generator_replaced():
 
 def test_a_seed_of_its_own_given_to_an_own_function():
     code = "def run(config, seed):\n    return work(seed)\nv = run(config, {})"
-    assert sources.fixed_seeds(build(program(code.format("15463"))))
-    assert not sources.fixed_seeds(build(program(code.format("options.seed"))))
+    assert seeding.fixed_seeds(build(program(code.format("15463"))))
+    assert not seeding.fixed_seeds(build(program(code.format("options.seed"))))
