@@ -4,6 +4,8 @@ import itertools
 import json
 import sqlite3
 import threading
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -344,19 +346,41 @@ def test_a_stage_that_ends_differently_within_a_launch_is_written_again(ledger):
     assert ledger.append("forests", stage("parse", "l1", content="y"), actor=ACTOR).seq == 2
 
 
-def test_more_threads_than_there_are_connections_can_use_one_ledger(ledger):
-    """More also than a PostgreSQL server takes by default, 100."""
+def test_more_threads_than_a_pool_has_connections_can_use_one_ledger(ledger):
+    append_in_threads(ledger, 30, lambda: None)
 
+
+def test_threads_wait_for_a_connection_and_do_not_exhaust_the_server(postgres):
+    """A PostgreSQL server takes 100 by default; all threads are kept from appending for a while."""
+    psycopg = pytest.importorskip("psycopg")
+    url = postgres.place()
+    ledger = SqlLedger(url)
+    with psycopg.connect(url.partition("?")[0]) as holder:
+        name = "repro-ledger:forests"
+        holder.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+        waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+
+        def release() -> None:
+            while holder.execute(waiting).fetchone()[0] < ledger_sql.CONNECTIONS:
+                time.sleep(0.01)
+            holder.rollback()
+
+        append_in_threads(ledger, 120, release)
+    ledger.close()
+
+
+def append_in_threads(ledger: SqlLedger, count: int, meanwhile: Callable[[], None]) -> None:
     def work(writer: int) -> None:
         for number in range(2):
             ledger.append("forests", warning(f"{writer}:{number}"), actor=ACTOR)
 
-    threads = [threading.Thread(target=work, args=(writer,)) for writer in range(120)]
+    threads = [threading.Thread(target=work, args=(writer,)) for writer in range(count)]
     for thread in threads:
         thread.start()
+    meanwhile()
     for thread in threads:
         thread.join()
-    assert len(list(ledger.events("forests"))) == 240
+    assert len(list(ledger.events("forests"))) == 2 * count
     assert verify_chain("forests", ledger.stored("forests")) == ()
 
 
