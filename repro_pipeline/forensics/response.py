@@ -17,10 +17,6 @@ from repro_pipeline.scoring.words import number
 
 Values = Mapping[str, float]
 
-_ACCURACY = re.compile(
-    r"acc|precision|recall|f1|f_?score|auc|kappa|mcc|top_?\d|r2|r_?squared|map$", re.I
-)
-_ERROR = re.compile(r"err|misclass|loss|rmse|mse|mae|mape|nll|perplex|wer|cer", re.I)
 _BOUNDED_ERROR = re.compile(
     r"^(test_?|val_?|mean_?)?(error|err|misclass\w*|error_?rate|wer|cer)(_?rate)?$", re.I
 )
@@ -67,7 +63,7 @@ def data_findings(
         if response.way in {"labels", "train_labels"}:
             yield from _labels(response, known, shares, tested or _FEW_ROWS)
         elif response.way == "noise":
-            yield from _noise(response, known, shares, inputless)
+            yield from _noise(response, known, shares, tested or _FEW_ROWS, inputless)
 
 
 def _labels(
@@ -285,6 +281,7 @@ def _noise(
     response: Response,
     claims: Sequence[Claim],
     shares: Sequence[float],
+    tested: int,
     inputless: Collection[str],
 ) -> Iterator[Finding]:
     """Values that agree with the paper although the data mean nothing."""
@@ -299,8 +296,9 @@ def _noise(
             continue
         if _near_chance(claim, shares):
             continue
-        measured = _ACCURACY.search(claim.metric) or _ERROR.search(claim.metric)
-        (agree if measured and claim.id not in inputless else plain).append(claim.id)
+        # An unbounded error of such data may be anything, the paper's value too.
+        beyond = _beyond_guessing(claim, after, shares, tested)
+        (agree if beyond and claim.id not in inputless else plain).append(claim.id)
     for ids, severity in ((agree, "suspect"), (plain, "unverified")):
         if ids:
             yield Finding(
@@ -311,6 +309,15 @@ def _noise(
                 severity=severity,
                 claims=tuple(ids),
             )
+
+
+def _beyond_guessing(claim: Claim, value: float, shares: Sequence[float], tested: int) -> bool:
+    """Whether an accuracy is more than guessing gives by chance, by 4 standard errors."""
+    good = _as_accuracy(claim, value)
+    if good is None or re.search(r"loss|nll|entropy", claim.id, re.I):
+        return False
+    chance = max(shares, default=0.5)
+    return good - chance > 4 * math.sqrt(chance * (1 - chance) / tested)
 
 
 def _agrees(claim: Claim, value: float) -> bool:

@@ -240,6 +240,14 @@ def test_agreement_without_data():
     assert judged(response("noise", 76, 55)) == {}
     chance = claim(value=51.0)
     assert judged(response("noise", 51, 50.5), about=chance) == {}
+    loss = claim("log-loss", 0.883, metric="test_error", unit=None, direction="lower")
+    moved = response("noise", 0.88, 0.9).model_copy(
+        update={"before": {"log-loss": 0.88}, "after": {"log-loss": 0.9}}
+    )
+    assert judged(moved, about=loss) == {"agrees_without_data": "unverified"}, "by chance it may"
+    guess = loss.model_copy(update={"value": 0.692})
+    guessed = moved.model_copy(update={"before": {"log-loss": 0.692}, "after": {"log-loss": 0.7}})
+    assert judged(guessed, about=guess) == {}, "the entropy of the classes"
     odd = claim(value=76.3, metric="sparsity")
     assert judged(response("noise", 76, 75), about=odd) == {"agrees_without_data": "unverified"}
 
