@@ -57,7 +57,7 @@ DIRECTION = re.compile(
         superior(?:ity)?|inferior(?:ity)?|better|best|wors(?:e|en\w*|t)|state[- ]of[- ]the[- ]art|sota
         improv\w+|degrad\w+|deteriorat\w+|hurt(?:s|ing)?|harm(?:s|ed|ful)|benefit(?:s|ed)?
         boosts|boosted(?! (?:\w+ )?(?:tree|stump|ensemble|classifier|model|learner)s?)
-        drop(?:s|ped|ping)?|fall(?:s|en|ing)?|fell|ris(?:e|es|en|ing)|rose|gain(?:s|ed|ing)?
+        drop(?:s|ped|ping)?|fall(?:s|en|ing)?|fell|ris(?:e|es|en|ing)|rose|rais(?:e|es|ed|ing)|gain(?:s|ed|ing)?
         decreas\w+|increas\w+|reduc(?:e|es|ed|ing|tion|tions)|lower(?:s|ed|ing)?|higher
         halv(?:e|es|ed|ing)|doubl(?:e|es|ed|ing)|tripl(?:e|es|ed|ing)|twice|by half
         (?:two|three|four|five|ten)-?fold
@@ -65,6 +65,7 @@ DIRECTION = re.compile(
         on par|comparabl[ey]|competitive(?:ly)?|close to|similar(?:ly)? to
         win(?:s|ning|ner)?|won|suffer\w*|plummet\w*|collaps\w+|help(?:s|ed|ful)|ahead of|behind|advantages?
         crucial|essential|detrimental|negligibl[ey]|marginal
+        perfect(?:ly)?|flawless(?:ly)?|(?:clos|narrow|widen)\w* (?:\w+ ){0,4}gap
         (?:most|least|more|less) (?:accurate(?:ly)?|often|frequent(?:ly)?|reliabl[ey])
         (?:high|low|fast|slow|strong|weak|small|larg|great)est
         smaller|greater|fewer|faster|slower|stronger|weaker

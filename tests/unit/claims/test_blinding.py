@@ -267,6 +267,12 @@ def test_boosted_trees_are_a_method_and_how_often_they_err_a_result():
     assert shown == "Boosted trees err [masked] than one tree."
 
 
+def test_who_generalises_perfectly_and_what_closes_a_gap_is_hidden():
+    shown = results_of("Without noise networks generalise perfectly; decay closes most of the gap.")
+    assert shown == "Without noise networks generalise [masked]; decay [masked]."
+    assert results_of("Weight decay raises the accuracy.") == "Weight decay [masked] the accuracy."
+
+
 def test_items_of_a_list_and_rows_are_sentences_of_their_own():
     long = "- The accuracy of ours, which has been measured on the test set, is high"
     shown = results_of(f"{long}\n- noise of 0.5 was added")
