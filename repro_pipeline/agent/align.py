@@ -106,12 +106,13 @@ def _reference(
 
 
 def _texts(folder: Path) -> dict[str, str]:
-    """The text files of a folder by path, hidden ones left out."""
+    """The text files of a folder by path; hidden ones and locks, which are long and no code, left out."""
     found = {}
     for path in sorted(folder.rglob("*")):
         inner = path.relative_to(folder)
-        hidden = any(part.startswith((".", "__pycache__")) for part in inner.parts)
-        if hidden or path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST:
+        out = any(part.startswith((".", "__pycache__")) for part in inner.parts)
+        out = out or path.suffix == ".lock"
+        if out or path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST:
             continue
         content = path.read_bytes()
         if b"\0" not in content:

@@ -60,7 +60,11 @@ def measures(opened) -> dict[str, float | None]:
 
 
 def test_the_judge_is_asked_once_and_never_for_another_rubric(run_with, opened, project):
-    assert len(run_with(judge, "--stage", "scores").asked) == 4
+    (project / "papers" / "tiny" / "code" / "conda.lock").write_text("numpy=2=abc\n")
+    asked = run_with(judge, "--stage", "scores").asked
+    assert len(asked) == 4
+    shown = asked[1].messages[-1].content
+    assert "== experiment.py" in shown and "numpy=2=abc" not in shown
     assert measures(opened) == {"align_paper": 75, "align_code": None, "align_mixed": None}
     rubric = project / "rubric.yaml"
     rubric.write_text(rubric.read_text().replace("threshold: 0.05,", "threshold: 0.04,", 1))
