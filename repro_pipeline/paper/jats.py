@@ -39,7 +39,7 @@ from repro_pipeline.paper.tables import About, make_table
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
-READER = "jats 1"
+READER = "jats 2"
 
 _FLOATS = ("table-wrap", "table-wrap-group", "fig", "fig-group", "supplementary-material", "media")
 _BACK = ("ack", "app", "sec", "notes", "bio")

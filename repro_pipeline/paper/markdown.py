@@ -31,7 +31,7 @@ from repro_pipeline.paper.model import (
 )
 from repro_pipeline.paper.tables import About, RawCell, make_table
 
-READER = "markdown 1"
+READER = "markdown 2"
 LARGEST = 20 << 20
 
 

@@ -30,7 +30,7 @@ from repro_pipeline.paper.model import (
 )
 from repro_pipeline.paper.tables import About, make_table
 
-READER = "latex 1"
+READER = "latex 2"
 
 
 def read_latex(path: Path) -> Paper:

@@ -41,7 +41,7 @@ from repro_pipeline.paper.pdf.regions import Region, regions
 from repro_pipeline.paper.pdf.ruled import Boxes, ruled_boxes
 from repro_pipeline.paper.tables import About, make_table
 
-READER = "repro-pdf 1"
+READER = "repro-pdf 2"
 """Name and version of this reader: a change of what it reads makes a new version."""
 
 

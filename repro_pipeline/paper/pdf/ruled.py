@@ -190,7 +190,8 @@ def _extended(box: Box, fragments: Sequence[Line], captions: Sequence[CaptionAt]
     x0, top, x1, bottom = box
     for y in sorted(rows):
         row = rows[y]
-        if y > bottom and y - bottom < 1.9 * row[0].size and len(row) >= enough:
+        pair = len(row) == columns == 2 and _is_number(max(row, key=lambda part: part.x0))
+        if y > bottom and y - bottom < 1.9 * row[0].size and (len(row) >= enough or pair):
             bottom = y + 0.3 * row[0].size
     for y in sorted(rows, reverse=True):
         row = rows[y]

@@ -302,3 +302,16 @@ def test_small_changes_stay_apart_from_the_number(tmp_path: Path) -> None:
     (table,) = read_pdf(typeset.pdf_or_skip(typeset.latex(SMALL), tmp_path)).tables
     values = [[[n.value for n in cell.numbers] for cell in row[1:]] for row in table.grid[1:]]
     assert values == [[[55.9, 0.9], [0.88, 0.02, -0.03]], [[54.1, -0.4], [0.91, 0.01, -0.02]]]
+
+
+OPEN = r"""
+\begin{table}[ht]
+\caption{No rule below the last rows.}
+\begin{tabular}{lc}\hline A & B\\\hline w & 2.5\\ x & 4.5\\\hline y & 5.5\\ z & 7.5\end{tabular}
+\end{table}
+"""
+
+
+def test_rows_below_the_last_rule_of_two_columns(tmp_path: Path) -> None:
+    (table,) = read_pdf(typeset.pdf_or_skip(typeset.latex(OPEN), tmp_path)).tables
+    assert texts(table)[1:] == [["w", "2.5"], ["x", "4.5"], ["y", "5.5"], ["z", "7.5"]]
