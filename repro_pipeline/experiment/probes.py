@@ -65,7 +65,7 @@ def gather_integrity(
         for run in reversed(runs.runs):
             if run.values and run.kind in _SUPPLY:
                 bases[run.experiment] = run
-    main = [run for run in first.values() if claims.main in run.values][:1]
+    main = [run for run in bases.values() if claims.main in run.values][:1]
     parity = _again(stage, setting, main, Purpose.PARITY)
     small = _again(stage, small_setting(setting), list(first.values()), Purpose.PROBE)
     texts = _texts(stage, setting)

@@ -138,6 +138,27 @@ def test_an_ablation_run_supplies_its_claim(project, opened):
     assert pair.difference == pytest.approx(30, abs=0.2)
 
 
+def test_a_main_claim_that_only_an_ablation_measures_is_repeated(project, opened):
+    extra = {
+        "id": "noisy-doubled",
+        "kind": "ablation",
+        "of": "noisy",
+        "change": {"scale": 2.0},
+        "claims": ["noisy-shrunk"],
+    }
+    plain, shrunk = task()["claims"]
+    make_bundle(
+        project / "papers" / "tiny",
+        task_text=yaml.safe_dump(task(claims=[plain, {**shrunk, "main": True}])),
+        experiments=[extra],
+        covers=["noisy-plain"],
+        settings={"one_method": True},
+    )
+    assert main(["run", "tiny", "--stage", "scores"]) == 0
+    parity = next(one for one in scores_of(opened).dimensions if one.id == "environment_parity")
+    assert "differ by 0 (relative) on noisy-shrunk" in parity.sentence
+
+
 RUN_FAULTS = {
     "exit": ("failed", r"ValueError: the estimator diverged"),
     "hang": ("timed_out", r"2(\.0)? s|wall"),
