@@ -55,7 +55,7 @@ def sources_and_corrections(stage: Stage, paper_bundle: Bundle) -> dict:
     }
 
 
-@stage_asset(group="understand", version="2", describe=describe, depends_on=sources_and_corrections)
+@stage_asset(group="understand", version="3", describe=describe, depends_on=sources_and_corrections)
 def parsed_paper(stage: Stage, paper_bundle: Bundle) -> Paper:
     """The paper as one document: sections, tables as addressed grids, references with their contexts.
 
