@@ -90,7 +90,7 @@ def read_all(given: Readings) -> tuple[Finding, ...]:
         *_binaries(given),
         *_claims_of(given),
     ]
-    if given.said is None:
+    if given.said is None and given.setting.implementation.mode == "code":
         found = [_as_information(one) for one in found]
     used = _used_files(given)
     kinds, moved = {one.kind for one in found}, _unmoved_by_constants(given, found)

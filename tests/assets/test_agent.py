@@ -302,6 +302,18 @@ def test_absurd_code_is_caught_by_the_contract_and_three_failures_stop_it(use, o
     assert {verdict.verdict for verdict in scores.verdicts} == {Verdict.NOT_RUN}
 
 
+def test_results_that_an_agent_writes_down_are_a_violation(use, opened):
+    written = CODE.replace("estimate(config, int(options.seed))", "10.1")
+    files = {**FILES, "experiment.py": written}
+    actions = [{"tool": "write", "path": path, "content": text} for path, text in files.items()]
+    stop = do("stop", complete=False, reason="Enough.")
+    use(by_role([ORDER, stop], coder={**WRITE, "actions": actions}))
+    main(["run", "tiny", "--stage", "scores"])
+    scores = output_of(opened, latest(opened, "tiny", "scores"), Scores)
+    assert scores.integrity == "violation"
+    assert scores.overall == "fail"
+
+
 @pytest.mark.parametrize(
     ("limit", "word"),
     [
