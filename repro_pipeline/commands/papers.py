@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -116,6 +117,12 @@ def _copy(source: Path, fresh: Path, *, paper: str) -> None:
             "is a file, and a paper is a folder.",
             where=str(source),
             hint="Put it into a folder as paper.pdf, paper.tex, paper.tar.gz, …, and add that.",
+        )
+    if not source.exists() and re.fullmatch(r"\d{4}\.\d{4,5}(v\d+)?", source.name):
+        raise UserError(
+            "there is no such folder.",
+            where=str(source),
+            hint=f"For the paper of arXiv: `repro add arxiv:{source.name}`.",
         )
     if fresh.is_relative_to(source):
         raise UserError("a bundle cannot hold the project.", where=str(source))

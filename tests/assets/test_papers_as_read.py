@@ -253,3 +253,8 @@ def test_a_cell_is_named_by_place(project, opened, tiny):
     assert correct("tiny", "--at", "1,3,3", value="0.7") == 0
     read("tiny")
     assert parsed(opened, "tiny").tables[0].grid[2][2].text == "0.7"
+
+
+def test_a_bare_number_of_arxiv_is_told_how_it_is_written(project, capsys):
+    assert main(["add", "2505.20662v2"]) == 2
+    assert "`repro add arxiv:2505.20662v2`" in capsys.readouterr().err
