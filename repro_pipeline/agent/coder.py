@@ -155,7 +155,7 @@ class ModelCoder:
 
     def change(self, order: Order, workspace: Workspace, keep: Keep) -> Report:
         """Ask for a turn, carry it out, show what came of it, until it is done or turns run out."""
-        said, history = "", []
+        said, history, failed = "", [], ()
         for left in range(TURNS - 1, -1, -1):
             turn = ask(
                 self.desk,
@@ -171,6 +171,9 @@ class ModelCoder:
             # Who ends with an edit or a command that failed has not done what it says.
             if turn.done and not bad:
                 return Report(said, done=True)
+            if bad and turn.actions == failed:
+                return Report(f"The same actions failed twice in a row. {said}", done=False)
+            failed = turn.actions if bad else ()
         return Report(f"It was not done within {TURNS} turns. {said}", done=False)
 
     def _values(
