@@ -6,7 +6,7 @@ from pathlib import Path
 
 from repro_pipeline.agent.chat import ChatAnswer, ChatRequest, ModelInfo, NotRecorded, Price
 from repro_pipeline.agent.sameness import compare
-from repro_pipeline.agent.session import read_session
+from repro_pipeline.agent.session import read_session, roles_of
 
 
 class ReplayChat:
@@ -19,6 +19,8 @@ class ReplayChat:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._answers = read_session(path)
+        self.roles = roles_of(self._answers)
+        """Whom the session was recorded with."""
 
     def info(self, role: str) -> ModelInfo:
         """The recorded model of the role, or of any where the role was never asked; for nothing."""

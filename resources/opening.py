@@ -31,10 +31,14 @@ def open_project(
     """
     from repro_pipeline.sandbox.choose import make_runner
     from resources.artifact_store import FsspecArtifactStore
+    from resources.chat_replay import ReplayChat
     from resources.grobid import GrobidService
     from resources.ledger_sql import SqlLedger
 
     config = load_model(root / CONFIG_NAME, ProjectConfig)
+    chat = _chat(config.models, replay)
+    if isinstance(chat, ReplayChat):
+        config = config.model_copy(update={"models": chat.roles})
     return Project(
         root=root,
         config=config,
@@ -43,7 +47,7 @@ def open_project(
         runner=make_runner(runner or config.runner),
         secret=_secret(root / ".repro" / SECRET_NAME),
         tei_service=GrobidService(config.grobid) if config.grobid else None,
-        chat=_chat(config.models, replay),
+        chat=chat,
         agent=agent or replay is not None,
     )
 

@@ -15,6 +15,7 @@ from typing import IO
 from pydantic import ValidationError
 
 from repro_pipeline.agent.chat import ChatAnswer, ChatRequest
+from repro_pipeline.config import Role, Roles
 from repro_pipeline.errors import FileFormatError
 from repro_pipeline.ledger.events import Event
 from repro_pipeline.ports import ArtifactStore
@@ -33,6 +34,20 @@ def recorded(events: Iterable[Event], store: ArtifactStore) -> Recorded:
         answer = ChatAnswer.model_validate_json(store.get(call.answer))
         found[call.step, call.role, call.ordinal] = (request, answer)
     return found
+
+
+def roles_of(session: Recorded) -> Roles:
+    """The models that a session was recorded with, as far as it hangs on them what is asked at all.
+
+    Outside of the loop the reader looks for gaps, and the judge judges, only where `repro.yaml` names one.
+    """
+    model = {(step, role): answer.model for (step, role, _), (_, answer) in session.items()}
+    cast = {
+        "reader": model.get(("assumption_ledger", "reader")),
+        "judge": model.get(("align", "judge")),
+    }
+    cast["coder"] = next(iter(model.values()), "recorded")
+    return Roles(**{role: Role(model=name) for role, name in cast.items() if name})
 
 
 def write_session(session: Recorded, path: Path) -> None:

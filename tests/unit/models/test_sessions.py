@@ -83,3 +83,19 @@ def test_a_broken_line_is_named(tmp_path):
         ReplayChat(tmp_path / "x.jsonl")
     with pytest.raises(FileFormatError, match="no such recorded session"):
         ReplayChat(tmp_path / "absent.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("step", "role", "named"),
+    [
+        ("assumption_ledger", "reader", {"coder", "reader"}),
+        ("align", "judge", {"coder", "judge"}),
+        ("implementation/0", "reader", {"coder"}),
+        ("reported_claims", "reader", {"coder"}),
+    ],
+)
+def test_a_replay_casts_the_roles_that_were_asked_outside_of_the_loop(session, step, role, named):
+    record(session, request(0).model_copy(update={"step": step, "role": role}))
+    roles = ReplayChat(session).roles
+    assert {name for name, one in roles if one is not None} == named
+    assert roles.of("planner").model == "scripted"
