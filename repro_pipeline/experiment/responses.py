@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from repro_pipeline.experiment.campaign import laboratory
 from repro_pipeline.experiment.changed import Changed
+from repro_pipeline.experiment.spec import ValueSource
 from repro_pipeline.forensics import counts, halves
 from repro_pipeline.forensics.graph import Graph
 from repro_pipeline.forensics.record import parse
@@ -132,7 +133,7 @@ def _to_spoilt_data(
     shares = _class_shares(given)
     responses = [
         Response(
-            way=c.way,
+            way=_way_of(c),
             change=c.said,
             experiment=c.experiment,
             before=c.base.values,
@@ -145,6 +146,14 @@ def _to_spoilt_data(
     yield from data_findings(responses, claims, shares, _tested(given), _inputless(given))
     samples = {claim: list(values.values()) for claim, values in evaluated.items()}
     yield from harmless_findings(responses, samples)
+
+
+def _way_of(change: Changed) -> str:
+    """Sealed labels are in no input: only those of training rows were changed, and the value is held
+    against the true ones.
+    """
+    sealed = change.base.counted.value_source is ValueSource.RECOMPUTED
+    return "train_labels" if sealed and change.way == "labels" else change.way
 
 
 def _inputless(given: Readings) -> set[str]:

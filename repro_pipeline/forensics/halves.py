@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.forensics.counts import as_share, is_rate, is_whole
-from repro_pipeline.forensics.spoil import Spoiler, Unspoilt, as_number, write_spoilt
+from repro_pipeline.forensics.spoil import Spoiler, Unspoilt, as_number, is_blank, write_spoilt
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.scoring.model import Finding
 from repro_pipeline.scoring.words import number
@@ -64,7 +64,8 @@ class _Halved(Spoiler):
         wanted = {"a": first, "b": set(rows) - first}.get(self.part, set(rows))
         easier = first if self.part != "all" else ()
         changed = self._labels(values, easier) if label else self._other(values)
-        result = [changed[n] if n in wanted else value for n, value in enumerate(values)]
+        kept = {n for n, value in enumerate(values) if label and is_blank(value)}
+        result = [changed[n] if n in wanted - kept else value for n, value in enumerate(values)]
         self.changed |= result != list(values)
         return result
 
@@ -88,12 +89,13 @@ class _Halved(Spoiler):
         """Every class replaced by the next one, but in the easier rows by one that the inputs tell;
         so other models do best on each half. Labels of many kinds come in another order.
         """
-        kinds = sorted(set(values), key=lambda v: (str(type(v)), v))
+        known = {value for value in values if not is_blank(value)}
+        kinds = sorted(known, key=lambda v: (str(type(v)), v))
         if not _few_kinds(values):
             return [values[n] for n in self._order(len(values))]
         after = dict(zip(kinds, (*kinds[1:], kinds[0]), strict=True))
         told = told_by(self.inputs, values, self.seed) if self.inputs and easier else ()
-        return [told[n] if n in easier and told else after[v] for n, v in enumerate(values)]
+        return [told[n] if n in easier and told else after.get(v, v) for n, v in enumerate(values)]
 
     def _other(self, values: Sequence[Any]) -> list[Any]:
         """Every input as if measured elsewhere: another row's, moved and stretched."""
@@ -119,11 +121,13 @@ def told_by(inputs: Sequence[Sequence[float]], labels: Sequence[Any], seed: str)
 
     x = np.array(inputs, dtype=float).T
     x = (x - x.mean(0)) / np.where(x.std(0) > 0, x.std(0), 1.0)
-    (first, _), *others = Counter(labels).most_common()
+    known = [label for label in labels if not is_blank(label)]
+    (first, _), *others = Counter(known).most_common()
     if not others:
         return list(labels)
     mine = np.array([label == first for label in labels])
-    signs = np.sign(x[mine].mean(0) - x[~mine].mean(0))
+    rest = np.array([label != first and not is_blank(label) for label in labels])
+    signs = np.sign(x[mine].mean(0) - x[rest].mean(0))
     weights = np.array([random.Random(f"{seed}:{n}").random() for n in range(len(signs))])
     total = x @ (signs * weights)
     ranks = [others[n % len(others)][0] for n in range(len(labels))]

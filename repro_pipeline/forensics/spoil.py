@@ -91,7 +91,9 @@ class Spoiler:
         return [places.get(n, n) for n in range(count)]
 
     def column(self, values: Sequence[Any], *, label: bool) -> list[Any]:
-        """A column of texts or numbers, changed."""
+        """A column of texts or numbers, changed. Labels that are left empty stay so: they are sealed."""
+        if label and any(map(is_blank, values)):
+            return self._between_blanks(values)
         if self.way == "harmless":
             return list(values) if label else [_shaken(value, self.rng) for value in values]
         if self.way != "noise":
@@ -104,6 +106,18 @@ class Spoiler:
                 return self._moved(values, numbers)
             return [by_text[self.rng.choice(kinds)] for _ in values]
         return self._moved(values, numbers)
+
+    def _between_blanks(self, values: Sequence[Any]) -> list[Any]:
+        """Labels changed among the rows that have one."""
+        filled = [n for n, value in enumerate(values) if not is_blank(value)]
+        rows = self.rows
+        if rows is not None:
+            self.rows = frozenset(place for place, n in enumerate(filled) if n in rows)
+        changed = dict(
+            zip(filled, self.column([values[n] for n in filled], label=True), strict=True)
+        )
+        self.rows = rows
+        return [changed.get(n, value) for n, value in enumerate(values)]
 
     def _moved(self, values: Sequence[Any], numbers: list[float | None]) -> list[Any]:
         order = self.order(len(values))
@@ -131,6 +145,11 @@ def _shaken(value: Any, rng: random.Random) -> Any:
         return value
     moved = number * (1 + 1e-7 * rng.uniform(-1, 1))
     return f"{moved:.12g}" if isinstance(value, str) else moved
+
+
+def is_blank(value: Any) -> bool:
+    """Whether a cell holds nothing."""
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 def as_number(value: Any) -> float | None:
@@ -365,9 +384,10 @@ def class_shares(source: Path) -> list[float]:
     class Looking(Spoiler):
         def column(self, values: Sequence[Any], *, label: bool) -> list[Any]:
             if label and not shares:
-                counts = Counter(map(str, values))
-                if len(counts) <= max(20, math.isqrt(len(values))):
-                    shares.extend(count / len(values) for count in counts.values())
+                known = [str(value) for value in values if not is_blank(value)]
+                counts = Counter(known)
+                if len(counts) <= max(20, math.isqrt(len(known))):
+                    shares.extend(count / len(known) for count in counts.values())
             return list(values)
 
     if source.suffix.lower() in {".npy", ".npz"}:

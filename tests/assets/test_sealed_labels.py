@@ -105,6 +105,9 @@ def test_values_are_computed_and_labels_stay_sealed(project, opened, boast):
     leakage = next(d for d in scores.dimensions if d.id == "no_leakage")
     labels = next(check for check in leakage.checks if check.id == "labels")
     assert "are sealed" in labels.sentence
+    if not boast:
+        grave = [(f.kind, f.evidence) for f in scores.findings if f.severity != "info"]
+        assert (str(scores.integrity), str(scores.overall)) == ("clean", "pass"), grave
     boasted = [finding for finding in scores.findings if finding.kind == "self_report_differs"]
     assert [(f.severity, f.claims) for f in boasted] == (
         [("suspect", ("points-accuracy",))] if boast else []

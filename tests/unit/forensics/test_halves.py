@@ -10,7 +10,7 @@ import pytest
 from forensic_cases import claim, kinds
 
 from repro_pipeline.forensics.halves import WAYS, Halves, findings, spoil_half
-from repro_pipeline.forensics.spoil import Unspoilt
+from repro_pipeline.forensics.spoil import Unspoilt, class_shares, spoil_file
 
 CLAIMS = {
     "accuracy": claim("accuracy", 80.0, metric="accuracy"),
@@ -156,3 +156,25 @@ def test_a_file_without_labels_is_not_changed(tmp_path):
     (tmp_path / "a.csv").write_text("x,z\n" + "".join(f"{n}.5,{n}.25\n" for n in range(40)))
     with pytest.raises(Unspoilt):
         spoil_half(tmp_path / "a.csv", tmp_path / "b.csv", "test_labels", "a", None)
+
+
+def test_labels_that_are_left_empty_stay_empty(tmp_path):
+    """They are sealed; code may know the test rows by them."""
+    rows = [(n / 10, "" if n % 3 == 0 else "ab"[n % 2]) for n in range(30)]
+    source = tmp_path / "sealed.csv"
+    source.write_text("x,y\n" + "\n".join(f"{x},{y}" for x, y in rows) + "\n")
+    assert class_shares(source) == [0.5, 0.5]
+    empty = [n for n, (_, y) in enumerate(rows) if not y]
+    for way in ("labels", "train_labels", "noise", "harmless"):
+        target = tmp_path / f"{way}.csv"
+        spoil_file(source, target, way, range(30) if way == "train_labels" else None)
+        labels = [line.split(",")[1] for line in target.read_text().splitlines()[1:]]
+        assert [n for n, label in enumerate(labels) if not label] == empty
+        if way != "noise":
+            assert sorted(labels) == sorted(y for _, y in rows)
+    target = tmp_path / "half.csv"
+    spoil_half(source, target, "test_labels", "ab", None)
+    labels = [line.split(",")[1] for line in target.read_text().splitlines()[1:]]
+    assert [n for n, label in enumerate(labels) if not label] == empty
+    with pytest.raises(Unspoilt):
+        spoil_half(source, target, "test_labels", "ab", empty)
