@@ -37,7 +37,8 @@ def as_json(graded: Graded) -> dict[str, Any]:
             "status": str(scores.integrity),
             "findings": [finding.model_dump(mode="json") for finding in scores.findings],
         },
-        "false_discovery": scores.false_discovery and scores.false_discovery.model_dump(mode="json"),
+        "false_discovery": scores.false_discovery
+        and scores.false_discovery.model_dump(mode="json"),
         "measures": [measure.model_dump(mode="json") for measure in scores.measures],
         "explanations": [one.model_dump(mode="json") for one in explanations(scores)],
     }

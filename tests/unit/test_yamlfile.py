@@ -91,10 +91,19 @@ def refused(text, model=Task):
         (  # nothing near: say what there is
             "review: {zzz: 1}\n",
             Rubric,
-            "f.yaml:1: unknown key 'review.zzz'. Known keys: phase, rates, seed.",
+            "f.yaml:1: unknown key 'review.zzz'. Known keys: double_blind, phase, rates, seed, "
+            "stable_after, stable_kappa.",
         ),
-        ("on: 1\n", Rubric, "f.yaml:1: unknown key 'on'. Known keys: dimensions, review, schema."),
-        ("3: 1\n", Rubric, "f.yaml:1: unknown key '3'. Known keys: dimensions, review, schema."),
+        (
+            "on: 1\n",
+            Rubric,
+            "f.yaml:1: unknown key 'on'. Known keys: dimensions, false_discovery, review, schema.",
+        ),
+        (
+            "3: 1\n",
+            Rubric,
+            "f.yaml:1: unknown key '3'. Known keys: dimensions, false_discovery, review, schema.",
+        ),
         (
             "claims:\n  - id: a\n    metric: m\n",
             Task,

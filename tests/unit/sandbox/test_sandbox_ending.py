@@ -16,11 +16,13 @@ from repro_pipeline.sandbox import cgroup
 
 ROOT = Path(__file__).resolve().parents[3]
 DRIVER = """
+import signal
 import sys
 from pathlib import Path
 from repro_pipeline.sandbox.choose import make_runner
 from repro_pipeline.sandbox.policy import SandboxPolicy
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell's background job starts it
 name, folder, *command = sys.argv[1:]
 places = {name: Path(folder, name) for name in ("workdir", "out", "log")}
 places["workdir"].mkdir()
