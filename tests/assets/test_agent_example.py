@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from repro_pipeline.agent.chat import ChatRequest
 from repro_pipeline.agent.prompt import FOLDER, load_prompt
+from repro_pipeline.agent.sameness import compare
 from repro_pipeline.agent.session import read_session
 from repro_pipeline.cli import main
 from repro_pipeline.scoring.model import Scores
@@ -57,6 +59,13 @@ def test_no_question_holds_a_reported_value():
         asked = "\n".join(message.content for message in request.messages)
         sources = re.findall(r'kind="source">\n(.*?)\n</data>', asked, re.DOTALL)
         assert not re.findall(r"28\.4|16\.[67]|0\.1 points", "\n".join(sources)), request.name
+
+
+def test_other_versions_of_python_and_packages_are_drift():
+    for request, _ in read_session(SESSION).values():
+        elsewhere = request.model_dump_json().replace("Python 3.11, ", "Python 3.13, ")
+        kind = compare(request, ChatRequest.model_validate_json(elsewhere)).kind
+        assert kind == ("drift" if request.role == "coder" else "same")
 
 
 def test_its_first_questions_are_answered_by_the_session(replay, project):
