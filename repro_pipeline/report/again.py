@@ -24,6 +24,10 @@ def script(data: ReportData) -> str | None:
 #   sh reports/{data.paper}/{SCRIPT} [FOLDER [SEED...]]
 # Without seeds, those of the report. The code runs WITHOUT a sandbox.
 set -eu
+command -v repro >/dev/null || {{
+  echo "The command repro is not on PATH: add the folder that holds it." >&2
+  exit 1
+}}
 code={code}
 lock={built.lock.sha256}
 folder=${{1:-{paper}-again}}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from repro_pipeline.scoring.explain import explanations
-from repro_pipeline.scoring.model import ClaimVerdict
+from repro_pipeline.scoring.model import ClaimVerdict, IntegrityStatus, Scores
 from repro_pipeline.scoring.words import number, plain
 from repro_pipeline.submission.grade import Graded
 
@@ -52,6 +52,8 @@ def as_text(graded: Graded) -> str:
 def _lines(graded: Graded) -> Iterator[str]:
     scores = graded.scores
     seeds = ", ".join(map(str, graded.evidence.seeds))
+    if scores.integrity in {IntegrityStatus.SUSPECT, IntegrityStatus.VIOLATION}:
+        yield f"Integrity: {scores.integrity}. The values are not to be believed as they stand."
     yield scores.headline
     yield f"Fresh seeds: {seeds}. Runner: {graded.evidence.runner}."
     yield ""
@@ -80,8 +82,15 @@ def _row(graded: Graded, verdict: ClaimVerdict) -> tuple[str, ...]:
         _number(verdict.value),
         _number(verdict.sd),
         f"{verdict.n}/{verdict.planned}",
-        plain(verdict.verdict),
+        ", ".join([plain(verdict.verdict), *_marks(graded.scores, verdict.claim)]),
     )
+
+
+def _marks(scores: Scores, claim: str) -> list[str]:
+    """How grave the gravest finding about a claim is, where it is a reproach or a doubt."""
+    order = ("violation", "suspect", "unverified")
+    found = {f.severity for f in scores.findings if claim in f.claims or not f.claims}
+    return [severity for severity in order if severity in found][:1]
 
 
 def _claimed(graded: Graded, claim: str) -> dict[str, float]:
