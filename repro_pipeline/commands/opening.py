@@ -28,11 +28,14 @@ def papers_of(project: Project) -> list[str]:
 
 
 def instance_of(project: Project):
-    """Dagster's instance of a project."""
+    """Dagster's instance of a project. Its tables are made at first use, by one command at a time."""
     os.environ.update(dagster_environment(project))
     import dagster as dg
 
-    return dg.DagsterInstance.get()
+    with project.locked("_instance"):
+        instance = dg.DagsterInstance.get()
+        instance.get_runs_count()
+        return instance
 
 
 def dagster_environment(project: Project) -> dict[str, str]:
