@@ -77,7 +77,7 @@ def test_its_first_questions_are_answered_by_the_session(replay, project):
 @pytest.mark.slow
 def test_the_whole_is_replayed_with_all_experiments_made(replay, project):
     file = project / "repro.yaml"
-    file.write_text("schema: 1\nseeds: 2\n")
+    file.write_text("schema: 1\nseeds: 1\n")
     assert replay("scores") == 0
     opened = open_project(project)
     scores = output_of(opened, latest(opened, "samme-2009", "scores"), Scores)
