@@ -31,6 +31,13 @@ def findings(
             severity="unverified",
         )
         return
+    full = {e.about for r in records for e in r.of("full")}
+    if full:
+        yield Finding(
+            kind="record_full",
+            evidence=f"A run did so much that not all was written down: {', '.join(sorted(full))}.",
+            severity="unverified",
+        )
     yield from _answers(records, work, out)
     yield from _tampering(records, work, out)
     yield from _company(records)

@@ -16,7 +16,7 @@ HOOK = Mount(source=Path(__file__).parent / "hook", target=Path("/opt/record"))
 """Mounted in every run, on its PYTHONPATH."""
 FOLDER = ".record"
 """In the working directory of a run."""
-_BYTES = 2 << 20
+_BYTES = 8 << 20
 _PROCESSES = 64
 
 

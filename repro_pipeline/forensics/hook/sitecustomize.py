@@ -16,7 +16,7 @@ import time
 
 
 class _Hook:
-    LIMIT = 5000
+    LIMIT = 4000  # notes of one kind; then it says that it is full
     PATHS = ("open", "os.listdir", "os.scandir", "os.remove", "os.rename", "os.utime", "glob.glob")
     ALWAYS = (
         "subprocess.Popen",
@@ -37,7 +37,7 @@ class _Hook:
     def __init__(self, folder):
         self.work = os.getcwd()
         self.folder = folder
-        self.seen = set()
+        self.seen = {}
         self.busy = False
         self.slept = 0.0
         self.start = time.monotonic()
@@ -58,10 +58,12 @@ class _Hook:
         return mode
 
     def note(self, event, about, where):
-        key = (event, about)
-        if key in self.seen or len(self.seen) > self.LIMIT:
+        seen = self.seen.setdefault(event, set())
+        if about in seen or len(seen) > self.LIMIT:
             return
-        self.seen.add(key)
+        seen.add(about)
+        if len(seen) > self.LIMIT:
+            event, about = "full", event
         line = json.dumps([event, about, where]) + "\n"
         os.write(self.file, line.encode("utf-8", "replace"))
 
@@ -218,12 +220,14 @@ class _Estimators:
     """Notes, per outermost call, how many rows a prediction shares with the estimator's fit."""
 
     ROWS = 4000
+    CALLS = 50  # of one line of the code: an ensemble calls it thousands of times
 
     def __init__(self, hook):
         self.hook = hook
         self.depth = 0
         self.fitted = {}
         self.calls = 0
+        self.looked = {}
 
     def watch(self, base):
         made = base.__init_subclass__
@@ -267,25 +271,36 @@ class _Estimators:
         if self.depth or self.hook.busy:
             return args, options
         try:
-            given = args[0] if args else options.get("X")
-            rows = self.rows(given)
-            if name.startswith("fit"):
-                self.fitted[id(estimator)] = rows
-                self.calls += 1
-                count = min(getattr(given, "shape", [len(given)])[0], self.ROWS)
-                labelled = (len(args) > 1 and args[1] is not None) or options.get("y") is not None
-                about = [type(estimator).__name__, self.calls, len(rows), count, labelled]
-                self.hook.note("fit", repr(about), self.hook.who(3))
-                if self.hook.mode == "labels":
-                    return self.permuted(args, options)
-            elif id(estimator) in self.fitted:
-                shared = sum(row in self.fitted[id(estimator)] for row in rows)
-                self.calls += 1
-                about = [type(estimator).__name__, name, self.calls, len(rows), shared]
-                self.hook.note("predict", repr(about), self.hook.who(3))
+            self.look(estimator, name, args, options, self.hook.who(3))
+            if name.startswith("fit") and self.hook.mode == "labels":
+                return self.permuted(args, options)
         except Exception:
             pass
         return args, options
+
+    def look(self, estimator, name, args, options, where):
+        """Compare rows at the first calls of each line; a later model is not taken for an earlier one."""
+        fits = name.startswith("fit")
+        if fits:
+            self.fitted.pop(id(estimator), None)
+        known = self.fitted.get(id(estimator))
+        if not fits and known is None:
+            return
+        calls = self.looked[where, name] = self.looked.get((where, name), 0) + 1
+        if calls > self.CALLS:
+            return
+        given = args[0] if args else options.get("X")
+        rows = self.rows(given)
+        self.calls += 1
+        if fits:
+            self.fitted[id(estimator)] = rows
+            count = min(getattr(given, "shape", [len(given)])[0], self.ROWS)
+            labelled = (len(args) > 1 and args[1] is not None) or options.get("y") is not None
+            about = [type(estimator).__name__, self.calls, len(rows), count, labelled]
+            self.hook.note("fit", repr(about), where)
+        else:
+            about = [type(estimator).__name__, name, self.calls, len(rows), len(rows & known)]
+            self.hook.note("predict", repr(about), where)
 
     def rows(self, x):
         import numpy

@@ -120,6 +120,25 @@ def test_rows_that_were_fitted_are_known(tmp_path):
     assert judged(held, work) == {}
 
 
+def test_many_models_do_not_hide_what_is_done_after_them(tmp_path):
+    code = (
+        "import numpy as np\nfrom model import Mean\nX, y = np.random.rand(20, 2), np.arange(20)\n"
+        "for _ in range(5000): Mean().fit(X[:10], y[:10]).predict(X[10:])\n"
+        "try: open('../task.yaml')\nexcept OSError: pass\n"
+    )
+    record, _, work = recorded(tmp_path, code)
+    assert len(list(record.of("fit", "predict"))) == 100, (
+        "an ensemble's are looked at to begin with"
+    )
+    assert judged(record, work) == {"reads_answers": "violation"}
+
+
+def test_a_record_that_is_full_says_so(tmp_path):
+    code = "for n in range(5000): open(f'{n}.txt', 'w').close()\n"
+    record, _, work = recorded(tmp_path, code)
+    assert judged(record, work) == {"record_full": "unverified"}
+
+
 def test_labels_are_permuted_at_the_fit_when_asked(tmp_path):
     code = "import numpy as np\nfrom model import Mean\nnp.random.seed(1)\nX, y = np.random.rand(20, 2), np.arange(20)\nprint(Mean().fit(X, y).predict(X)[0], np.random.rand())\n"
     _, plain, _ = recorded(tmp_path, code)
