@@ -14,7 +14,6 @@ from pathlib import Path
 
 from repro_pipeline.agent.asking import Desk, ask
 from repro_pipeline.agent.blind_check import guard_for
-from repro_pipeline.agent.budget import Account
 from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.blinding import blind_paper, secrets_for
@@ -63,18 +62,9 @@ def align(
     if not send.paper or not send.code:
         why = "The configuration sends no paper or no code to models (send_to_models)."
         return Alignment(levels=tuple(LevelEvidence(level=one, stopped=why) for one in Level))
-    desk = Desk(
-        paper=stage.paper,
-        chat=project.chat,
-        roles=project.config.models,
-        ledger=project.ledger,
-        store=project.store,
-        account=Account(
-            project.ledger, stage.paper, lower(project.config.budget, bundle.task.budget), None
-        ),
-        guard=guard_for(paper, claims),
-        actor=stage.actor,
-    )
+    budget = lower(project.config.budget, bundle.task.budget)
+    guard = guard_for(paper, claims)
+    desk = Desk.of(project, stage.paper, budget, guard=guard, actor=stage.actor)
     with tempfile.TemporaryDirectory(prefix="repro-align-") as place:
         tree = Path(place, "tree")
         project.store.get_tree(implementation.code_tree, tree)

@@ -41,6 +41,7 @@ from repro_pipeline.agent.prompt import (
     shortened,
 )
 from repro_pipeline.agent.sameness import compare
+from repro_pipeline.bundle.task import Budget
 from repro_pipeline.config import Role, Roles
 from repro_pipeline.frozen import canonical_json
 from repro_pipeline.ledger.events import (
@@ -50,6 +51,7 @@ from repro_pipeline.ledger.events import (
     WarningRecorded,
 )
 from repro_pipeline.ports import ArtifactStore, ChatModel, Ledger
+from repro_pipeline.project import Project
 from repro_pipeline.status import Reason
 
 LONGEST_ANSWER = 400_000
@@ -85,6 +87,29 @@ class Desk:
     actor: str
     wait: Callable[[float], None] = time.sleep
     _asked: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    @classmethod
+    def of(
+        cls,
+        project: Project,
+        paper: str,
+        budget: Budget,
+        *,
+        guard: Callable[[str], None],
+        actor: str,
+        deadline: float | None = None,
+    ) -> Desk:
+        """The desk of a project's paper. `deadline` is on the monotonic clock."""
+        return cls(
+            paper=paper,
+            chat=project.chat,
+            roles=project.config.models,
+            ledger=project.ledger,
+            store=project.store,
+            account=Account(project.ledger, paper, budget, deadline),
+            guard=guard,
+            actor=actor,
+        )
 
     def record(self, payload, *, actor: str = "") -> None:
         """Append an event to the paper's chain."""

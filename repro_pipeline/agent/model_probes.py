@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from repro_pipeline.agent.asking import Desk
 from repro_pipeline.agent.blind_check import guard_for
-from repro_pipeline.agent.budget import Account
 from repro_pipeline.agent.chat import ChatRequest
 from repro_pipeline.agent.memory_probe import STEP as MEMORY
 from repro_pipeline.agent.memory_probe import probe_memory
@@ -64,13 +63,5 @@ def _shown(stage: Stage) -> dict[str, str]:
 def _desk(stage: Stage, bundle: Bundle, paper: Paper, claims: ReportedClaims) -> Desk:
     project = stage.project
     budget = lower(project.config.budget, bundle.task.budget)
-    return Desk(
-        paper=stage.paper,
-        chat=project.chat,
-        roles=project.config.models,
-        ledger=project.ledger,
-        store=project.store,
-        account=Account(project.ledger, stage.paper, budget, None),
-        guard=guard_for(paper, claims),
-        actor=stage.actor,
-    )
+    guard = guard_for(paper, claims)
+    return Desk.of(project, stage.paper, budget, guard=guard, actor=stage.actor)

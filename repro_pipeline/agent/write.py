@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from repro_pipeline.agent.actions import Tools
 from repro_pipeline.agent.asking import Desk
 from repro_pipeline.agent.blind_check import guard_for
-from repro_pipeline.agent.budget import Account
 from repro_pipeline.agent.chat import tokens_of
 from repro_pipeline.agent.coder import FILES_SHOWN, HISTORY, ModelCoder
 from repro_pipeline.agent.loop import End, PaperReproAgent
@@ -92,15 +91,13 @@ def _desk(stage: Stage, ground: Ground, budget: Budget) -> Desk:
     if budget.wall_clock is not None:
         left = budget.wall_clock - spent_before(stage)
         deadline = time.monotonic() + left * project.config.agent.share
-    return Desk(
-        paper=stage.paper,
-        chat=project.chat,
-        roles=project.config.models,
-        ledger=project.ledger,
-        store=project.store,
-        account=Account(project.ledger, stage.paper, budget, deadline),
+    return Desk.of(
+        project,
+        stage.paper,
+        budget,
         guard=guard_for(ground.paper, ground.claims),
         actor=stage.actor,
+        deadline=deadline,
     )
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from repro_pipeline.agent.asking import Desk, ask, no_guard
-from repro_pipeline.agent.budget import Account
 from repro_pipeline.agent.prompt import Block
 from repro_pipeline.bundle.task import Task
 from repro_pipeline.claims.extract import extract_claims
@@ -134,13 +133,4 @@ def reader_desk(stage: Stage, task: Task) -> Desk:
     """Where the reader is asked. Nothing is hidden from it: it writes no code, and gives no value."""
     project = stage.project
     budget = lower(project.config.budget, task.budget)
-    return Desk(
-        paper=stage.paper,
-        chat=project.chat,
-        roles=project.config.models,
-        ledger=project.ledger,
-        store=project.store,
-        account=Account(project.ledger, stage.paper, budget, None),
-        guard=no_guard,
-        actor=stage.actor,
-    )
+    return Desk.of(project, stage.paper, budget, guard=no_guard, actor=stage.actor)

@@ -174,7 +174,6 @@ def _judged(
     from functools import partial
 
     from repro_pipeline.agent.asking import Desk, ask, no_guard
-    from repro_pipeline.agent.budget import Account
     from repro_pipeline.commands import opening
     from repro_pipeline.ledger.events import PROJECT_CHAIN
     from repro_pipeline.scoring.paperbench import leaf_shares
@@ -195,13 +194,10 @@ def _judged(
         )
     if not project.config.send_to_models.code:
         raise UserError("no code may be sent to models.", where="repro.yaml: send_to_models.code")
-    desk = Desk(
-        paper=PROJECT_CHAIN,  # no paper's: the project's budget holds for all such questions
-        chat=project.chat,
-        roles=project.config.models,
-        ledger=project.ledger,
-        store=project.store,
-        account=Account(project.ledger, PROJECT_CHAIN, project.config.budget),
+    desk = Desk.of(
+        project,
+        PROJECT_CHAIN,  # no paper's: the project's budget holds for all such questions
+        project.config.budget,
         guard=no_guard,  # a rubric names results itself, and the code is finished
         actor=f"code:repro-pipeline/{repro_pipeline.__version__}",
     )

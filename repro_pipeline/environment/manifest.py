@@ -220,12 +220,13 @@ def _count_records(records: Iterable[list[str]], path: Path) -> int:
         first = next(filled, None)
         if first is None:
             return 0
-        return sum(1 for _ in filled) + all(map(_is_number, first))
+        return sum(1 for _ in filled) + all(map(is_number, first))
     except csv.Error as error:
         raise BundleError(f"is no CSV file: {error}.", where=path.name) from None
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a cell of a table holds a number: a first line of such cells is no header."""
     try:
         float(text)
     except ValueError:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repro_pipeline.bundle.task import DataFile, Task, TaskClaim
+from repro_pipeline.environment.manifest import is_number
 from repro_pipeline.environment.model import DataManifest
 from repro_pipeline.errors import BundleError
 from repro_pipeline.experiment.metrics import LARGEST_OUTPUT, MetricsError, fresh_file
@@ -124,7 +125,7 @@ def _as_table(path: Path) -> dict[str, list[str]] | None:
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
         rows = csv.reader(stream, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
         header, *body = [row for row in rows if row] or [[]]
-    if all(cell.replace(".", "", 1).lstrip("-").isdigit() for cell in header):  # is no header
+    if all(map(is_number, header)):
         header, body = [f"number {n + 1}" for n in range(len(header))], [header, *body]
     return {name: [row[n] if n < len(row) else "" for row in body] for n, name in enumerate(header)}
 

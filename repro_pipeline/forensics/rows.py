@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from repro_pipeline.environment.manifest import is_number
 from repro_pipeline.scoring.model import Probe
 from repro_pipeline.scoring.words import counted, percent
 
@@ -27,7 +28,7 @@ def rows_of(path: Path) -> list[Row]:
                 text = path.read_text(encoding="utf-8-sig")
                 delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
                 rows = [tuple(r) for r in csv.reader(io.StringIO(text), delimiter=delimiter) if r]
-                return rows[1:] if rows and not any(map(_is_number, rows[0])) else rows
+                return rows[1:] if rows and not all(map(is_number, rows[0])) else rows
             case ".jsonl" | ".ndjson":
                 lines = path.read_text(encoding="utf-8").splitlines()
                 return [
@@ -58,17 +59,9 @@ def _array_rows(path: Path) -> list[Row]:
     return [tuple(map(repr, row.ravel().tolist())) for row in array] if array.ndim > 1 else []
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _near(row: Row) -> Row:
     """A row with its numbers to three significant digits."""
-    return tuple(f"{float(cell):.3g}" if _is_number(cell) else cell.strip().lower() for cell in row)
+    return tuple(f"{float(cell):.3g}" if is_number(cell) else cell.strip().lower() for cell in row)
 
 
 def shared_rows(

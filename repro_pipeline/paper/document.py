@@ -26,19 +26,6 @@ from repro_pipeline.paper.model import (
 from repro_pipeline.paper.tables import column_path, row_path
 
 
-class Number(Frozen):
-    """A printed number beside the first of its cell, as 87.1 in `93.2/87.1`."""
-
-    text: str
-    value: float
-    quantum: float
-    uncertainty: float | None = None
-    uncertainty_kind: Literal["sd", "se", "ci", "unstated"] | None = None
-    unit: str | None = None
-    relation: Literal["=", "<", ">", "~"] = "="
-    mark: str | None = None
-
-
 class DocumentCell(Frozen):
     """A cell, at the first place that it covers. `value` is null where it is not a number."""
 
@@ -54,7 +41,7 @@ class DocumentCell(Frozen):
     unit: str | None = None
     relation: Literal["=", "<", ">", "~"] | None = None
     mark: str | None = None
-    further: tuple[Number, ...] = ()
+    further: tuple[Quantity, ...] = ()
     """The numbers after the first, where the cell prints several."""
     header: bool = False
     """Whether it names rows or columns, rather than standing in the body."""
@@ -166,7 +153,7 @@ def _cell(table: Table, row: int, column: int, height: int, width: int) -> Docum
         column=column,
         text=cell.text,
         **(_number(first, but="text") if first else {}),
-        further=tuple(Number(**_number(number)) for number in further),
+        further=tuple(further),
         header=not body,
         row_headers=row_path(table, row) if body else (),
         column_headers=column_path(table, row, column) if body else (),

@@ -53,3 +53,13 @@ def chromium() -> str:
     if not found:
         pytest.skip("no Chromium on this host (Debian: apt-get install chromium)")
     return found
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[object]:
+    """Chromium, without a window."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium)
+        yield browser
+        browser.close()

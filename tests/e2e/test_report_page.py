@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -59,17 +58,6 @@ CONTENTS = {
 WIDTHS = (400, 1600)
 SCHEMES = ("light", "dark")
 OPEN_ALL = "document.querySelectorAll('details').forEach(item => item.open = true)"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[object]:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("no chromium on this machine")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

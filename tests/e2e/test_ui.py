@@ -108,7 +108,7 @@ def asset(server: Server, name: str) -> dict:
 
 
 @pytest.mark.timeout(900)
-def test_a_paper_launched_from_the_ui(server: Server, project: Path, chromium, artifacts):
+def test_a_paper_launched_from_the_ui(server: Server, project: Path, browser, artifacts):
     assert launch(server, "reproduce_paper", "tiny") == "SUCCESS"
     opened = open_project(project)
     scores = output_of(opened, latest(opened, "tiny", "scores"), Scores)
@@ -137,23 +137,19 @@ def test_a_paper_launched_from_the_ui(server: Server, project: Path, chromium, a
     assert asset(server, "scores")["staleStatus"] == "FRESH"
     assert latest(opened, "tiny", "scores").launch != latest(opened, "tiny", "baseline").launch
 
-    from playwright.sync_api import sync_playwright
-
     pages = {
         "graph": ("/asset-groups/~all?expanded=judge", "understand"),
         "scores": ("/assets/scores?view=overview", "2 of 2 claims reproduced"),
         "runs": ("/runs", "reproduce_paper"),
     }
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1600, "height": 1000})
-        for name, (path, text) in pages.items():
-            page.goto(server.url + path)
-            page.get_by_text(text).first.wait_for(timeout=60_000)
-            page.wait_for_timeout(1500)
-            page.screenshot(path=artifacts / f"ui-{name}.png")
-        look_at_pages(browser, project / "reports", artifacts)
-        browser.close()
+    page = browser.new_page(viewport={"width": 1600, "height": 1000})
+    for name, (path, text) in pages.items():
+        page.goto(server.url + path)
+        page.get_by_text(text).first.wait_for(timeout=60_000)
+        page.wait_for_timeout(1500)
+        page.screenshot(path=artifacts / f"ui-{name}.png")
+    page.close()
+    look_at_pages(browser, project / "reports", artifacts)
 
 
 def look_at_pages(browser, reports: Path, artifacts: Path) -> None:
