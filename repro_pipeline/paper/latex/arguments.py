@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from repro_pipeline.paper.latex.tokens import Token
@@ -114,3 +115,45 @@ def is_balanced(tokens: Tokens) -> bool:
         if depth < 0:
             return False
     return depth == 0
+
+
+def skip_arguments(tokens: Tokens, at: int, signature: str) -> int:
+    """The place after arguments that are not printed.
+
+    In `signature`: m mandatory, o optional, p in parentheses, d a length.
+    """
+    for kind in signature:
+        if kind == "m":
+            at = argument(tokens, at)[1]
+        elif kind == "o":
+            at = option(tokens, at)[1]
+        elif kind == "p":
+            at = option(tokens, at, "()")[1]
+        else:
+            at = _after_dimension(tokens, at)
+    return at
+
+
+_DIMENSION = re.compile(
+    r"=?\s*-?[\d.]*\s*(?:pt|mm|cm|in|ex|em|pc|bp|mu|\\[a-z]+)"
+    r"(?:\s*(?:plus|minus)\s*[\d.]+\s*\w\w)*"
+)
+
+
+def _after_dimension(tokens: Tokens, at: int) -> int:
+    """The place after `1.5em plus 2pt`."""
+    start = skip_space(tokens, at)
+    text = ""
+    for token in tokens[start : start + 40]:
+        if token.kind not in {"char", "space", "command"}:
+            break
+        text += f"\\{token.text}" if token.kind == "command" else token.text
+    match = _DIMENSION.match(text)
+    if not match:
+        return at
+    length = 0
+    for place, token in enumerate(tokens[start : start + 40]):
+        length += len(token.text) + (token.kind == "command")
+        if length >= match.end():
+            return start + place + 1
+    return at

@@ -271,3 +271,41 @@ FOOTNOTES = words(
     "footnote tablefootnote footnotetext tabfootnote tablefoot tfootnote thanks Thanks"
 )
 NUMBERS = words("num SI qty ang si unit numlist numrange SIrange tablenum numproduct")
+
+MATH_ENVIRONMENTS = frozenset(
+    [
+        "equation",
+        "align",
+        "gather",
+        "multline",
+        "eqnarray",
+        "displaymath",
+        "math",
+        "flalign",
+        "alignat",
+    ]
+)
+"""Environments that are set as mathematics."""
+
+ENVIRONMENT_ARGUMENTS = {
+    "tabular": "om",
+    "tabularx": "mom",
+    "array": "om",
+    "longtable": "om",
+    "minipage": "ooom",
+    "adjustbox": "m",
+    "subfigure": "om",
+    "subtable": "om",
+    "wraptable": "omom",
+    "wrapfigure": "omom",
+    "multicols": "m",
+    "spacing": "m",
+    "alignat": "m",
+    "thebibliography": "m",
+    "turn": "m",
+    "rotate": "m",
+    "list": "mm",
+    "figure": "o",
+    "table": "o",
+}
+"""What follows `\\begin{name}` and is not printed: m a mandatory argument, o an optional one."""

@@ -15,7 +15,7 @@ from repro_pipeline.paper.latex.arguments import (
     group_end,
     option,
     plain,
-    skip_space,
+    skip_arguments,
     star,
 )
 from repro_pipeline.paper.latex.siunitx import AS_WRITTEN, Rounding, printed_number
@@ -25,10 +25,12 @@ from repro_pipeline.paper.latex.symbols import (
     CITATIONS,
     DECLARATIONS,
     DROPPED,
+    ENVIRONMENT_ARGUMENTS,
     FONTS,
     FOOTNOTES,
     FUNCTIONS,
     LAST_KEPT,
+    MATH_ENVIRONMENTS,
     NUMBERS,
     REFERENCES,
     RELATIONS,
@@ -278,11 +280,11 @@ _MARKS = set("*∗†‡§¶‖⋆★♣♦♥♠◇△▽•#,")
 
 
 def _dropped(pieces: _Pieces, tokens: Tokens, at: int, name: str, style: _Style) -> int:
-    return _skip(tokens, at, DROPPED[name])
+    return skip_arguments(tokens, at, DROPPED[name])
 
 
 def _last_kept(pieces: _Pieces, tokens: Tokens, at: int, name: str, style: _Style) -> int:
-    content, end = argument(tokens, _skip(tokens, at, LAST_KEPT[name]))
+    content, end = argument(tokens, skip_arguments(tokens, at, LAST_KEPT[name]))
     pieces.read(content, style)
     return end
 
@@ -399,9 +401,9 @@ def _begin(pieces: _Pieces, tokens: Tokens, at: int, style: _Style) -> int:
     name, after = argument(tokens, at + 1)
     words = plain(name).strip()
     end, _ = environment_end(tokens, after, words)
-    start = _skip(tokens, after, _ARGUMENTS.get(words.rstrip("*"), "o"))
+    start = skip_arguments(tokens, after, ENVIRONMENT_ARGUMENTS.get(words.rstrip("*"), "o"))
     body = tokens[start:end]
-    math = style.math or words.rstrip("*") in _MATH
+    math = style.math or words.rstrip("*") in MATH_ENVIRONMENTS
     pieces.read(body, replace(style, math=math))
     return argument(tokens, end + 1)[1]
 
@@ -458,81 +460,6 @@ _SPECIAL: dict[str, Callable[[_Pieces, Tokens, int, _Style], int]] = {
     "xspace": _guarded_space,
     "sqrt": _root,
 }
-
-_MATH = frozenset(
-    [
-        "equation",
-        "align",
-        "gather",
-        "multline",
-        "eqnarray",
-        "displaymath",
-        "math",
-        "flalign",
-        "alignat",
-    ]
-)
-_ARGUMENTS = {
-    "tabular": "om",
-    "tabularx": "mom",
-    "array": "om",
-    "longtable": "om",
-    "minipage": "ooom",
-    "adjustbox": "m",
-    "subfigure": "om",
-    "subtable": "om",
-    "wraptable": "omom",
-    "wrapfigure": "omom",
-    "multicols": "m",
-    "spacing": "m",
-    "alignat": "m",
-    "thebibliography": "m",
-    "turn": "m",
-    "rotate": "m",
-    "list": "mm",
-    "figure": "o",
-    "table": "o",
-}
-
-
-def _skip(tokens: Tokens, at: int, signature: str) -> int:
-    """The place after arguments that are not printed."""
-    for kind in signature:
-        if kind == "m":
-            at = argument(tokens, at)[1]
-        elif kind == "o":
-            at = option(tokens, at)[1]
-        elif kind == "p":
-            at = option(tokens, at, "()")[1]
-        else:
-            at = _after_dimension(tokens, at)
-    return at
-
-
-_DIMENSION = re.compile(
-    r"=?\s*-?[\d.]*\s*(?:pt|mm|cm|in|ex|em|pc|bp|mu|\\[a-z]+)"
-    r"(?:\s*(?:plus|minus)\s*[\d.]+\s*\w\w)*"
-)
-
-
-def _after_dimension(tokens: Tokens, at: int) -> int:
-    """The place after `1.5em plus 2pt`."""
-    start = skip_space(tokens, at)
-    text = ""
-    for token in tokens[start : start + 40]:
-        if token.kind not in {"char", "space", "command"}:
-            break
-        text += f"\\{token.text}" if token.kind == "command" else token.text
-    match = _DIMENSION.match(text)
-    if not match:
-        return at
-    length = 0
-    for place, token in enumerate(tokens[start : start + 40]):
-        length += len(token.text) + (token.kind == "command")
-        if length >= match.end():
-            return start + place + 1
-    return at
-
 
 _LIGATURES = (
     ("---", "—"),

@@ -17,7 +17,7 @@ def asked(text: str, output: str = "loss 1.5") -> ChatRequest:
 @pytest.mark.parametrize(
     ("before", "now"),
     [
-        ("in /tmp/abc/x.py", "in /tmp/pytest-of-root/def/x.py"),
+        ("in /tmp/abc/x.py", "in /tmp/pytest-of-someone/def/x.py"),
         ("at 2026-05-01 10:00:00", "at 2027-01-01T09:30:11.5Z"),
         ("object at 0x7f901ed630d0", "object at 0x7fffffffffff"),
         ("loss 0.123456789", "loss 0.123456712"),
