@@ -82,9 +82,11 @@ class Spoiler:
     ) -> None:
         """Be shown a whole table, and which of its columns hold labels, before its columns."""
 
-    def order(self, count: int) -> list[int]:
-        """A permutation of the rows, of the training rows alone where only they are meant."""
-        moved = [n for n in range(count) if self.rows is None or n in self.rows]
+    def order(self, count: int, left: Collection[int] = ()) -> list[int]:
+        """A permutation of the rows, of the training rows alone where only they are meant, in which
+        the rows that are `left` keep their places.
+        """
+        moved = [n for n in range(count) if n not in left and (self.rows is None or n in self.rows)]
         shuffled = moved[:]
         self.rng.shuffle(shuffled)
         places = dict(zip(moved, shuffled, strict=True))
@@ -92,35 +94,25 @@ class Spoiler:
 
     def column(self, values: Sequence[Any], *, label: bool) -> list[Any]:
         """A column of texts or numbers, changed. Labels that are left empty stay so: they are sealed."""
-        if label and any(map(is_blank, values)):
-            return self._between_blanks(values)
         if self.way == "harmless":
             return list(values) if label else [_shaken(value, self.rng) for value in values]
+        blank = {n for n, value in enumerate(values) if label and is_blank(value)}
         if self.way != "noise":
-            return [values[n] for n in self.order(len(values))] if label else list(values)
+            return [values[n] for n in self.order(len(values), blank)] if label else list(values)
         numbers = [as_number(value) for value in values]
         if label or any(number is None for number in numbers) or _few(values):
-            kinds = sorted(set(map(str, values)))
-            by_text = {str(value): value for value in values}
+            by_text = {str(value): value for n, value in enumerate(values) if n not in blank}
+            kinds = sorted(by_text)
             if len(kinds) > max(20, len(values) // 2):
-                return self._moved(values, numbers)
-            return [by_text[self.rng.choice(kinds)] for _ in values]
-        return self._moved(values, numbers)
+                return self._moved(values, numbers, blank)
+            drawn = [by_text[self.rng.choice(kinds)] for _ in values] if kinds else values
+            return [value if n in blank else drawn[n] for n, value in enumerate(values)]
+        return self._moved(values, numbers, blank)
 
-    def _between_blanks(self, values: Sequence[Any]) -> list[Any]:
-        """Labels changed among the rows that have one."""
-        filled = [n for n, value in enumerate(values) if not is_blank(value)]
-        rows = self.rows
-        if rows is not None:
-            self.rows = frozenset(place for place, n in enumerate(filled) if n in rows)
-        changed = dict(
-            zip(filled, self.column([values[n] for n in filled], label=True), strict=True)
-        )
-        self.rows = rows
-        return [changed.get(n, value) for n, value in enumerate(values)]
-
-    def _moved(self, values: Sequence[Any], numbers: list[float | None]) -> list[Any]:
-        order = self.order(len(values))
+    def _moved(
+        self, values: Sequence[Any], numbers: list[float | None], left: Collection[int]
+    ) -> list[Any]:
+        order = self.order(len(values), left)
         known = [n for n in numbers if n is not None and math.isfinite(n)]
         if len(known) < len(values):
             return [values[n] for n in order]

@@ -1,8 +1,9 @@
 """Every kind of event that the ledger holds: its payload, and the key that makes it idempotent.
 
-A reader can learn the whole audit trail from this module. An event is appended once per `key` and
-chain: appending the same key again returns the event that stands. Events of a paper form its chain;
-events that belong to none (rubric versions, sweeps) form the chain `_project`.
+A reader can learn the whole audit trail from this module: it is one list on purpose, however long. An
+event is appended once per `key` and chain: appending the same key again returns the event that stands.
+Events of a paper form its chain; events that belong to none (rubric versions, sweeps) form the chain
+`_project`.
 """
 
 from __future__ import annotations
