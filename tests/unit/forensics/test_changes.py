@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from forensic_cases import claim, kinds
 
+from repro_pipeline.bundle.task import DataFile
+from repro_pipeline.environment.manifest import make_manifest
 from repro_pipeline.forensics.mutate import FACTORS, mutate
 from repro_pipeline.forensics.prose import in_prose
 from repro_pipeline.forensics.response import (
@@ -21,7 +23,7 @@ from repro_pipeline.forensics.response import (
     saturated,
     tied,
 )
-from repro_pipeline.forensics.rows import shared_rows
+from repro_pipeline.forensics.rows import rows_of, shared_rows
 from repro_pipeline.forensics.settings import harmless_settings, other_settings
 from repro_pipeline.forensics.spoil import Unspoilt, class_shares, spoil_file
 
@@ -310,3 +312,12 @@ def test_rows_of_two_roles_are_compared(tmp_path):
     assert probe.evidence == {"rows": 20, "same": 0, "near": 5}
     by_row = shared_rows({"d": (train, [0, 1])}, {"d": (train, [1, 2])})
     assert by_row.evidence["same"] == 1
+
+
+@pytest.mark.parametrize(("first", "rows"), [("id,2019", 2), ("7,8", 3)])
+def test_a_header_may_hold_a_number_and_rows_are_counted_as_in_the_manifest(tmp_path, first, rows):
+    path = tmp_path / "table.csv"
+    path.write_text(f"{first}\n1,2\n3,4\n")
+    assert len(rows_of(path)) == rows
+    (entry,) = make_manifest((DataFile(name="t", path="table.csv"),), tmp_path, tmp_path).entries
+    assert entry.rows == rows
