@@ -86,12 +86,17 @@ class Limits(Frozen):
 
 
 class SandboxPolicy(Frozen):
-    """All that a run is given. There is no network and no host environment."""
+    """All that a run is given. There is no network and no host environment.
+
+    A download step reaches an egress proxy outside by a socket among its mounts; nothing else does.
+    """
 
     mounts: tuple[Mount, ...] = ()
     limits: Limits = Limits()
     environment: dict[str, str] = {}
     """Variables beside (and over) those of `default_environment`."""
+    gpus: tuple[Annotated[int, Field(ge=0)], ...] = ()
+    """The NVIDIA cards of the host that the run may use, by number; by default none is seen."""
     minimum: dict[str, Enforcement] = {}
     """Per limit the least enforcement that will do; a runner that holds less refuses."""
 
