@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Literal
 
 from repro_pipeline.frozen import Frozen
@@ -13,7 +13,6 @@ from repro_pipeline.scoring.model import (
     Scores,
 )
 from repro_pipeline.scoring.multiple import NAMES
-from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.scoring.words import counted, duration, number, percent, plain, span
 from repro_pipeline.status import Outcome, Sign, Verdict
 
@@ -261,62 +260,3 @@ def _integrity(scores: Scores) -> Explanation:
         threshold="a violation fails the whole, a suspect value keeps it from passing",
         change=f"integrity has to clear: {', '.join(grave)}" if grave else "a grave finding",
     )
-
-
-def compare(old: Scores, new: Scores, old_rubric: Rubric, new_rubric: Rubric) -> tuple[str, ...]:
-    """Which verdicts, pairs, dimensions and outcomes differ, and the settings that made them differ.
-
-    Empty where nothing differs. Where several settings could be the cause, all are named.
-    """
-    evidence = ["the evidence changed"] if old.evidence != new.evidence else []
-    said = []
-    for before, after, rules, fields in zip(
-        _outcomes(old), _outcomes(new), _RULES, _FIELDS, strict=True
-    ):
-        for name in dict.fromkeys((*before, *after)):
-            if before.get(name) != after.get(name):
-                dimensions = rules or ((name,) if name in _FORMULAS else ())
-                causes = _changed_rules(old_rubric, new_rubric, dimensions, fields) + evidence
-                why = f", because {' and '.join(causes)}" if causes else ""
-                was, now = plain(before.get(name, "absent")), plain(after.get(name, "absent"))
-                said.append(f"{name} went from {was} to {now}{why}.")
-    return tuple(said)
-
-
-def _outcomes(scores: Scores) -> tuple[dict[str, str], ...]:
-    """Claims, pairs, dimensions, and the whole, each by name."""
-    return (
-        {verdict.claim: verdict.verdict for verdict in scores.verdicts},
-        {pair.pair: pair.sign for pair in scores.pairs},
-        {dimension.id: dimension.outcome for dimension in scores.dimensions},
-        {"integrity": scores.integrity},
-        {"overall": scores.overall},
-    )
-
-
-_RULES = (("metric_parity",), (), (), (), tuple(_FORMULAS))
-"""The dimensions whose rules can change each of these; a dimension's own where none is named."""
-_FIELDS = (
-    ("threshold", "eps"),
-    (),
-    ("threshold", "eps", "key_claims_only"),
-    (),
-    ("threshold", "eps", "key_claims_only", "critical"),
-)
-
-
-def _changed_rules(
-    old: Rubric, new: Rubric, dimensions: Sequence[str], fields: Sequence[str]
-) -> list[str]:
-    changed = []
-    for name in dimensions:
-        before, after = getattr(old.dimensions, name), getattr(new.dimensions, name)
-        for field in fields:
-            was, now = getattr(before, field, None), getattr(after, field, None)
-            if was != now:
-                changed.append(f"{name}.{field} went from {_value(was)} to {_value(now)}")
-    return changed
-
-
-def _value(value: object) -> str:
-    return number(value) if isinstance(value, float) else str(value)

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scoring_cases import (
-    CLOSE,
     SEEDS,
     all_failed,
     better_than_paper,
@@ -26,7 +25,7 @@ from scoring_cases import (
 
 from repro_pipeline.environment.model import DataManifest, ManifestEntry
 from repro_pipeline.frozen import digest
-from repro_pipeline.scoring.explain import compare, explain
+from repro_pipeline.scoring.explain import explain
 from repro_pipeline.scoring.model import Finding, IntegrityEvidence, Scores
 from repro_pipeline.scoring.review import sample
 from repro_pipeline.scoring.rubric import ReviewRule, Rubric
@@ -203,33 +202,6 @@ def test_the_explanation_names_evidence_formula_threshold_and_what_would_change_
         "it needs an answer to: No data file is declared",
     ):
         assert part in text, part
-
-
-def test_a_comparison_names_what_changed_and_the_threshold_that_did_it():
-    strict = rubric(metric_parity={"threshold": 0.0005, "weight": 3})
-    case = evidence([claim(quantum=0.001)], {s: {"error": v} for s, v in seeded(*CLOSE).items()})
-    said = compare(scored(case), scored(case, strict), RUBRIC, strict)
-    cause = "because metric_parity.threshold went from 0.05 to 0.0005"
-    assert said == (
-        f"error went from reproduced to inconclusive, {cause}.",
-        f"metric_parity went from pass to inconclusive, {cause}.",
-    )
-
-
-def test_a_comparison_of_the_same_is_empty_and_of_other_evidence_says_so():
-    one, other = scored(trivial()), scored(impossible())
-    assert compare(one, one, RUBRIC, RUBRIC) == ()
-    said = compare(one, other, RUBRIC, RUBRIC)
-    assert said[0] == "error went from reproduced to not reproduced, because the evidence changed."
-    assert said[-1].startswith("overall went from inconclusive to fail")
-
-
-def test_a_changed_criticality_is_the_cause_of_the_outcome_only():
-    lenient = rubric(no_leakage={"critical": False})
-    said = compare(scored(trivial()), scored(trivial(), lenient), RUBRIC, lenient)
-    assert said == (
-        "overall went from inconclusive to pass, because no_leakage.critical went from True to False.",
-    )
 
 
 # --- review
