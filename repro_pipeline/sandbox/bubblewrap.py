@@ -29,6 +29,7 @@ from pathlib import Path
 from repro_pipeline.errors import SandboxUnavailable, UserError
 from repro_pipeline.sandbox import probe, seccomp
 from repro_pipeline.sandbox.child import BLOCK, FIRST_DATA, STAGE, STATUS, own_user
+from repro_pipeline.sandbox.gpu import Gpu, chosen_gpus, gpu_devices, gpu_variables
 from repro_pipeline.sandbox.launch import Job, Launcher, check_folders
 from repro_pipeline.sandbox.policy import (
     LIMIT_NAMES,
@@ -50,7 +51,7 @@ HOME = "/tmp/home"
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32")
 _ETC = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 _ESSENTIAL = {"filesystem", "network"}  # without these there is no sandbox to speak of
-_DEVICES = ("null", "zero", "full", "random", "urandom")
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _ACCOUNTS = (
     ("/etc/passwd", b"repro:x:1000:1000::/tmp/home:/bin/sh\n"),
     ("/etc/group", b"repro:x:1000:\n"),
@@ -183,6 +184,7 @@ def make_job(
 ) -> Job:
     """What the supervisor is to run."""
     root = own_user() is not None
+    gpus = chosen_gpus(policy.gpus)
     sources = [_library_root(binary), workdir, out, *(m.source for m in policy.mounts)]
     for source in sources:
         if not source.exists():
@@ -197,8 +199,8 @@ def make_job(
     files = dict(_ACCOUNTS)
     arguments = [
         *_isolation(),
-        *_file_system(places[1], places[2], sorted(binds, key=lambda bind: bind[1]), policy),
-        *_variables(policy),
+        *_file_system(places[1], places[2], sorted(binds, key=lambda bind: bind[1]), policy, gpus),
+        *_variables(policy, gpus),
     ]
     data = [*files.values()]
     for number, target in enumerate(files, FIRST_DATA + 1):
@@ -244,7 +246,11 @@ def _isolation() -> list[str]:
 
 
 def _file_system(
-    work: str, out: str, binds: list[tuple[str, str]], policy: SandboxPolicy
+    work: str,
+    out: str,
+    binds: list[tuple[str, str]],
+    policy: SandboxPolicy,
+    gpus: Sequence[Gpu],
 ) -> list[str]:
     scratch = str(policy.limits.scratch)
     arguments = []
@@ -257,8 +263,8 @@ def _file_system(
     for path in _ETC:
         arguments += ["--ro-bind-try", path, path]
     arguments += ["--proc", "/proc", "--tmpfs", "/dev"]
-    for name in _DEVICES:
-        arguments += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+    for device in (*_DEVICES, *gpu_devices(gpus)):
+        arguments += ["--dev-bind", device, device]
     arguments += ["--symlink", "/proc/self/fd", "/dev/fd"]
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         arguments += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
@@ -270,8 +276,8 @@ def _file_system(
     return [*arguments, "--bind", work, str(WORK), "--bind", out, str(OUT)]
 
 
-def _variables(policy: SandboxPolicy) -> list[str]:
-    values = {**default_environment(HOME, "/tmp"), **policy.environment}
+def _variables(policy: SandboxPolicy, gpus: Sequence[Gpu]) -> list[str]:
+    values = {**default_environment(HOME, "/tmp"), **gpu_variables(gpus), **policy.environment}
     return [text for name, value in values.items() for text in ("--setenv", name, value)]
 
 

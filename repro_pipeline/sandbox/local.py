@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from repro_pipeline.sandbox.gpu import chosen_gpus, gpu_variables
 from repro_pipeline.sandbox.launch import Job, Launcher, check_folders
 from repro_pipeline.sandbox.policy import (
     LIMIT_NAMES,
@@ -85,10 +86,12 @@ def _job(
     log: Path,
     expected: dict[str, Enforcement],
 ) -> Job:
+    gpus = gpu_variables(chosen_gpus(policy.gpus))
     scratch = Path(tempfile.mkdtemp(prefix="repro-scratch-"))
+    variables = {**default_environment(str(scratch), str(scratch)), **gpus, **policy.environment}
     return Job(
         argv=tuple(command),
-        environment={**default_environment(str(scratch), str(scratch)), **policy.environment},
+        environment=variables,
         limits=policy.limits,
         log=log.absolute(),
         writable=(workdir.absolute(), out.absolute()),

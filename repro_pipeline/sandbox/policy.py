@@ -142,6 +142,7 @@ def default_environment(home: str, tmp: str) -> dict[str, str]:
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
+        "CUDA_VISIBLE_DEVICES": "",  # no card, unless the policy names one
         **dict.fromkeys(THREADS, "1"),
     }
 
