@@ -11,6 +11,7 @@ from repro_pipeline.ledger.events import Scored
 from repro_pipeline.ledger.projections import attempts
 from repro_pipeline.report.plots import forest_markdown
 from repro_pipeline.scoring.current import current_rubric
+from repro_pipeline.scoring.history import change_rows, last_change, record_change
 from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Scores
 from repro_pipeline.scoring.score import score
 from repro_pipeline.stages import Stage, latest
@@ -22,6 +23,16 @@ DIMENSIONS = {
     "ablation_faithful": "The ablations have the paper's signs.",
     "no_leakage": "No evaluation data in training, no label read, no reported value shown.",
 }
+
+
+def describe_change(stage: Stage, scores: Scores) -> dict:
+    """What is otherwise than in the scores before, and which settings made it so."""
+    change = last_change(stage.project, stage.paper)
+    if change is None or change.after != digest(scores):
+        return {}
+    rows = [dg.TableRecord(row) for row in change_rows(change)]
+    table = {"changes": dg.MetadataValue.table(rows)} if rows else {}
+    return {"since the scores before": change.sentence, **table}
 
 
 def describe(scores: Scores) -> dict:
@@ -123,6 +134,7 @@ def _stored(stage: Stage) -> Sha256:
     also_after=["rubric"],
     checks=DIMENSIONS,
     judge=judge,
+    describe_in=describe_change,
 )
 def scores(stage: Stage, experiment_ledger: Evidence) -> Scores:
     """A verdict per claim, the four dimensions and the integrity findings, under the current rubric.
@@ -130,8 +142,8 @@ def scores(stage: Stage, experiment_ledger: Evidence) -> Scores:
     A changed rubric scores the same evidence again, and runs nothing.
     """
     rubric, rubric_digest = current_rubric(stage.project)
-    stored = _stored(stage)
-    result = score(experiment_ledger, rubric, rubric_digest, all_attempts(stage), content=stored)
+    stored, tried = _stored(stage), all_attempts(stage)
+    result = score(experiment_ledger, rubric, rubric_digest, tried, content=stored)
     stage.record(
         Scored(
             rubric=rubric_digest,
@@ -141,4 +153,5 @@ def scores(stage: Stage, experiment_ledger: Evidence) -> Scores:
             headline=result.headline,
         )
     )
+    record_change(stage, experiment_ledger, tried, result, rubric)
     return result

@@ -34,6 +34,52 @@ class Input:
     required: bool
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """All that a stage is made of: what its asset runs, and what a batch over many papers runs."""
+
+    name: str
+    version: str
+    body: Callable[..., Any]
+    inputs: tuple[Input, ...]
+    output: type[BaseModel]
+    describe: Callable[[Any], Metadata]
+    describe_in: Callable[[Stage, Any], Metadata]
+    depends_on: Callable[..., Any] | None
+    checks: Mapping[str, str]
+    judge: Callable[[Any], Sequence[dg.AssetCheckResult]]
+    reuse: bool
+
+    def run(self, stage: Stage) -> Row:
+        """Run the stage for one paper, or find it standing."""
+        return run_stage(
+            stage,
+            version=self.version,
+            prepare=lambda: _prepared(stage, self.inputs, self.body, self.depends_on),
+            reuse=self.reuse,
+        )
+
+    def result(self, stage: Stage, row: Row, warn: Callable[[str], None]) -> dg.MaterializeResult:
+        """What Dagster is told of a row: metadata, data version, checks."""
+        output = output_of(stage.project, row.event, self.output) if row.usable else None
+        shown = _described(
+            lambda: {**self.describe(output), **self.describe_in(stage, output)}, output, warn
+        )
+        return dg.MaterializeResult(
+            asset_key=self.name,
+            metadata={**_row_metadata(stage, row), **shown},
+            data_version=dg.DataVersion(row.event.output or row.event.inputs),
+            check_results=[
+                _stage_ok(self.name, row),
+                *_judged(self.name, self.checks, self.judge, output),
+            ],
+        )
+
+
+RECIPES: dict[str, Recipe] = {}
+"""Every stage by name; filled where the assets are declared."""
+
+
 def stage_asset(
     *,
     group: str,
@@ -45,47 +91,51 @@ def stage_asset(
     checks: Mapping[str, str] | None = None,
     judge: Callable[[Any], Sequence[dg.AssetCheckResult]] = lambda output: (),
     reuse: bool = True,
+    describe_in: Callable[[Stage, Any], Metadata] = lambda stage, output: {},
 ) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
     """Make a stage's function the asset of its name.
 
     `depends_on`, called like the body, names as JSON what the output rests on; by default, the
     digests of all inputs. `also_after` are assets that are no inputs but come first. `checks` are
     further asset checks (name → description), whose results `judge` makes of the output.
+    `describe_in` shows the output beside what the ledger holds of the paper.
     """
 
     def decorate(body: Callable[..., Any]) -> dg.AssetsDefinition:
         name = body.__name__
-        inputs = _inputs(body)
-        output_model = _model(typing.get_type_hints(body)["return"])[0]
+        recipe = Recipe(
+            name=name,
+            version=version,
+            body=body,
+            inputs=_inputs(body),
+            output=_model(typing.get_type_hints(body)["return"])[0],
+            describe=describe,
+            describe_in=describe_in,
+            depends_on=depends_on,
+            checks=checks or {},
+            judge=judge,
+            reuse=reuse,
+        )
+        RECIPES[name] = recipe
 
         @dg.asset(
             name=name,
-            deps=[*(item.stage for item in inputs), *also_after],
+            deps=[*(item.stage for item in recipe.inputs), *also_after],
             partitions_def=PAPERS,
             group_name=group,
             kinds=set(kinds),
             owners=OWNERS,
             code_version=version,
             description=inspect.getdoc(body),
-            check_specs=_check_specs(name, checks or {}),
+            check_specs=_check_specs(name, recipe.checks),
         )
         def asset(
             context: dg.AssetExecutionContext, project: ProjectResource
         ) -> dg.MaterializeResult:
             stage = Stage(name, context.partition_key, project.open(), launch=context.run.run_id)
-            row = run_stage(
-                stage,
-                version=version,
-                prepare=lambda: _prepared(stage, inputs, body, depends_on),
-                reuse=reuse,
-            )
-            output = output_of(stage.project, row.event, output_model) if row.usable else None
+            row = recipe.run(stage)
             _log(context, row)
-            return dg.MaterializeResult(
-                metadata={**_row_metadata(stage, row), **_described(describe, output, context)},
-                data_version=dg.DataVersion(row.event.output or row.event.inputs),
-                check_results=[_stage_ok(name, row), *_judged(name, checks or {}, judge, output)],
-            )
+            return recipe.result(stage, row, context.log.warning)
 
         return asset
 
@@ -115,14 +165,16 @@ def _prepared(
     )
 
 
-def _described(describe: Callable[[Any], Metadata], output: Any, context) -> Metadata:
+def _described(
+    describe: Callable[[], Metadata], output: Any, warn: Callable[[str], None]
+) -> Metadata:
     """The metadata of an output; what cannot be shown hinders no stage."""
     if output is None:
         return {}
     try:
-        return describe(output)
+        return describe()
     except Exception as error:
-        context.log.warning(f"The output cannot be shown: {error!r}")
+        warn(f"The output cannot be shown: {error!r}")
         return {"not shown": repr(error)}
 
 

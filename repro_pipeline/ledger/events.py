@@ -418,6 +418,24 @@ class Scored(Payload):
         return f"scored:{self.rubric}:{self.evidence}:{self.scores}"
 
 
+class ScoresChanged(Payload):
+    """A paper was scored again, and compared with its scores until then."""
+
+    kind: Literal["scores_changed"] = "scores_changed"
+    before: Sha256
+    after: Sha256
+    rubric_before: Sha256
+    rubric_after: Sha256
+    change: Sha256
+    """Every outcome that differs, with its causes, in the artifact store."""
+    sentence: str
+
+    @property
+    def key(self) -> str:
+        """Once per pair of scores."""
+        return f"scores-changed:{self.before}:{self.after}"
+
+
 class ReviewSampled(Payload):
     """A claim was drawn for review by a person."""
 
@@ -506,6 +524,7 @@ AnyPayload = Annotated[
     | WarningRecorded
     | RubricSeen
     | Scored
+    | ScoresChanged
     | ReviewSampled
     | ReviewOpened
     | ReviewDecided

@@ -1,0 +1,116 @@
+"""A paper's scorings, one after the other: each stays readable with the rubric that it was made under,
+and what each changed is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from pydantic import ValidationError
+
+from repro_pipeline.errors import UserError
+from repro_pipeline.experiment.model import Attempt
+from repro_pipeline.frozen import Frozen, Sha256, canonical_json, digest
+from repro_pipeline.ledger.events import ScoresChanged
+from repro_pipeline.project import Project
+from repro_pipeline.scoring.changes import ScoreChange, compare
+from repro_pipeline.scoring.current import rubric_of
+from repro_pipeline.scoring.model import Evidence, Scores
+from repro_pipeline.scoring.rubric import Rubric
+from repro_pipeline.stages import Stage, latest
+
+
+class Scoring(Frozen):
+    """One scoring of a paper."""
+
+    number: int
+    """From 1, the oldest first."""
+    at: datetime
+    scores: Sha256
+    """The scores in the artifact store."""
+    launch: str
+
+
+def scorings(project: Project, paper: str) -> tuple[Scoring, ...]:
+    """Every time that the stage `scores` left scores, in order."""
+    made = [
+        (event.at, event.content)
+        for event in project.ledger.events(paper, kinds={"stage_finished"})
+        if event.payload["stage"] == "scores" and event.payload["output"]
+    ]
+    return tuple(
+        Scoring(number=number, at=at, scores=row.output, launch=row.launch)
+        for number, (at, row) in enumerate(made, start=1)
+    )
+
+
+def scores_at(project: Project, digest: Sha256) -> Scores | None:
+    """Stored scores; None where they were removed, or an earlier version of the program made them."""
+    try:
+        return Scores.model_validate_json(project.store.get(digest))
+    except (UserError, ValidationError):
+        return None
+
+
+def record_change(
+    stage: Stage, evidence: Evidence, attempts: Sequence[Attempt], new: Scores, rubric: Rubric
+) -> None:
+    """Compare scores with those that stood until now, and keep what changed; a warning where the old
+    ones cannot be read any more.
+    """
+    row = latest(stage.project, stage.paper, "scores")
+    if row is None or row.output is None or row.output == digest(new):
+        return
+    old = scores_at(stage.project, row.output)
+    try:
+        old_rubric = rubric_of(stage.project, old.rubric) if old else None
+    except UserError:
+        old_rubric = None
+    if old is None or old_rubric is None:
+        stage.warn(
+            "not_compared", f"The scores {row.output[:12]} or their rubric cannot be read any more."
+        )
+        return
+    stored = (row.output, digest(new))
+    change = compare(evidence, attempts, (old, old_rubric), (new, rubric), stored=stored)
+    stage.record(
+        ScoresChanged(
+            before=change.before,
+            after=change.after,
+            rubric_before=change.rubric_before,
+            rubric_after=change.rubric_after,
+            change=stage.project.store.put(canonical_json(change.model_dump(mode="json"))),
+            sentence=change.sentence,
+        )
+    )
+
+
+def change_between(project: Project, paper: str, before: Sha256, after: Sha256) -> ScoreChange | None:
+    """What was kept of a pair of scorings; None where they were never compared."""
+    for event in project.ledger.events(paper, kinds={"scores_changed"}):
+        if (event.payload["before"], event.payload["after"]) == (before, after):
+            return ScoreChange.model_validate_json(project.store.get(event.payload["change"]))
+    return None
+
+
+def last_change(project: Project, paper: str) -> ScoreChange | None:
+    """What the latest scoring changed; None for the first one."""
+    made = scorings(project, paper)
+    outputs = [one.scores for one in made]
+    # A scoring that came out as the one before it was not compared.
+    earlier = [one for one in outputs[:-1] if one != outputs[-1]]
+    return change_between(project, paper, earlier[-1], outputs[-1]) if earlier else None
+
+
+def change_rows(change: ScoreChange) -> list[dict[str, str]]:
+    """The outcomes that differ, as a table."""
+    return [
+        {
+            "what": one.kind if one.name == one.kind else f"{one.kind} {one.name}",
+            "before": one.before or "-",
+            "after": one.after or "-",
+            "because of": change.why(one),
+        }
+        for one in change.outcomes
+    ]
