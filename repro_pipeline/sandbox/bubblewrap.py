@@ -30,7 +30,7 @@ from repro_pipeline.errors import SandboxUnavailable, UserError
 from repro_pipeline.sandbox import probe, seccomp
 from repro_pipeline.sandbox.child import BLOCK, FIRST_DATA, STAGE, STATUS, own_user
 from repro_pipeline.sandbox.gpu import Gpu, chosen_gpus, gpu_devices, gpu_variables
-from repro_pipeline.sandbox.launch import Job, Launcher, check_folders
+from repro_pipeline.sandbox.launch import Job, Launcher, check_folders, check_readable
 from repro_pipeline.sandbox.policy import (
     LIMIT_NAMES,
     OUT,
@@ -43,6 +43,7 @@ from repro_pipeline.sandbox.policy import (
     SandboxPolicy,
     default_environment,
     refuse_below,
+    refuse_image,
     seen_at,
 )
 from repro_pipeline.status import Status
@@ -99,6 +100,7 @@ class BubblewrapRunner:
         """Run a command in the sandbox, to its end."""
         check_folders(workdir, out, log)
         held = self.enforcement()
+        refuse_image(policy, self.name)
         refuse_below(policy.minimum, held)
         places = {"workdir": workdir.absolute(), "out": out.absolute(), "log": log.absolute()}
         job = make_job(command, policy, binary=self._binary, expected=held, **places)
@@ -191,7 +193,7 @@ def make_job(
             raise UserError("there is no such file or folder to mount.", where=str(source))
     sources = [source.resolve() for source in sources]
     if root:
-        _check_readable(sources[3:])
+        check_readable(sources[3:])
     places = [f"{STAGE}/{number}" if root else str(path) for number, path in enumerate(sources)]
     executable = str(Path(places[0]) / binary.resolve().relative_to(sources[0]))
     targets = [str(mount.target) for mount in policy.mounts]
@@ -222,18 +224,6 @@ def make_job(
         data=(first, *data),
         expected=expected,
     )
-
-
-def _check_readable(sources: Sequence[Path]) -> None:
-    """As root: a run has a user of its own, who must be able to read what it is given."""
-    for source in sources:
-        wanted = 0o005 if source.is_dir() else 0o004
-        if source.stat().st_mode & wanted != wanted:
-            raise UserError(
-                "only its owner can read this input, and a run has a user of its own.",
-                where=str(source),
-                hint=f"Run `chmod -R o+rX '{source}'`.",
-            )
 
 
 def _isolation() -> list[str]:

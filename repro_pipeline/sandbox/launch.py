@@ -146,6 +146,18 @@ def check_folders(workdir: Path, out: Path, log: Path) -> None:
         raise UserError(f"'{workdir}' and '{out}' lie one in the other.")
 
 
+def check_readable(sources: Sequence[Path]) -> None:
+    """Raise UserError for what a run that is not root could not read, where we are root."""
+    for source in sources:
+        wanted = 0o005 if source.is_dir() else 0o004
+        if source.stat().st_mode & wanted != wanted:
+            raise UserError(
+                "only its owner can read this input, and a run has a user of its own.",
+                where=str(source),
+                hint=f"Run `chmod -R o+rX '{source}'`.",
+            )
+
+
 def _tell(supervisor: subprocess.Popen, line: bytes) -> None:
     try:
         supervisor.stdin.write(line)

@@ -24,6 +24,7 @@ from repro_pipeline.sandbox.policy import (
     SandboxPolicy,
     default_environment,
     refuse_below,
+    refuse_image,
 )
 
 
@@ -71,6 +72,7 @@ class UnsafeLocalRunner:
         """Run a command as a plain process, to its end."""
         check_folders(workdir, out, log)
         held = self.enforcement()
+        refuse_image(policy, self.name)
         refuse_below(policy.minimum, held)
         job = _job(command, policy, workdir=workdir, out=out, log=log, expected=held)
         outcome = self._launcher.run(job, on_output)

@@ -97,6 +97,8 @@ class SandboxPolicy(Frozen):
     """Variables beside (and over) those of `default_environment`."""
     gpus: tuple[Annotated[int, Field(ge=0)], ...] = ()
     """The NVIDIA cards of the host that the run may use, by number; by default none is seen."""
+    image: str | None = None
+    """The container image that is the run's system; None for the runner's own."""
     minimum: dict[str, Enforcement] = {}
     """Per limit the least enforcement that will do; a runner that holds less refuses."""
 
@@ -164,6 +166,15 @@ def seen_at(path: Path, policy: SandboxPolicy, *, workdir: Path, out: Path) -> s
     raise UserError(
         f"the run does not see '{path}'.", hint="Add a mount for it, or put it into the code."
     )
+
+
+def refuse_image(policy: SandboxPolicy, runner: str) -> None:
+    """Raise SandboxUnavailable where a policy names an image, for a runner that knows none."""
+    if policy.image is not None:
+        raise SandboxUnavailable(
+            f"the policy wants the image '{policy.image}', and {runner} runs no images.",
+            hint="Choose the runner docker.",
+        )
 
 
 def refuse_below(minimum: Mapping[str, Enforcement], held: Mapping[str, Enforcement]) -> None:
