@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -11,6 +12,7 @@ from repro_pipeline.ledger.events import Event, Head, Payload
 from repro_pipeline.lineage.literature import Brought, Exclusions
 from repro_pipeline.paper.fetch import ArxivPaper, FetchRecord, PaperUrl
 from repro_pipeline.paper.model import Paper, Reference
+from repro_pipeline.sandbox.egress import EgressRequest, EgressRules
 from repro_pipeline.sandbox.policy import Enforcement, RunOutcome, SandboxPolicy
 
 
@@ -95,6 +97,35 @@ class Runner(Protocol):
 
     def cancel_all(self) -> None:
         """End the runs that are under way; their outcome is `cancelled`."""
+
+
+class Slots(Protocol):
+    """Places for runs, which everything on this host shares."""
+
+    def hold(
+        self, given_up: Callable[[], bool] = lambda: False
+    ) -> AbstractContextManager[tuple[int, ...] | None]:
+        """Hold a place: the graphics cards of its run; None where it was given up before one was free."""
+
+
+class Egress(Protocol):
+    """The one way out of a sandbox: a context whose value is a socket, behind which rules are kept."""
+
+    requests: int
+    bytes: int
+    """What was passed on, in both directions."""
+    spent: bool
+    """Whether the limit on bytes stopped something."""
+
+    def __enter__(self) -> Path:
+        """Listen."""
+
+    def __exit__(self, *_: object) -> None:
+        """End every connection."""
+
+
+OpenEgress = Callable[[EgressRules, Callable[[EgressRequest], None]], Egress]
+"""Makes a way out under rules; the second argument is told every request before it is passed on."""
 
 
 class PaperReader(Protocol):

@@ -14,7 +14,8 @@ from repro_pipeline.frozen import Frozen, Misfit, Sha256, Slug
 from repro_pipeline.jsonpath import parse_path
 from repro_pipeline.lineage.model import AssumptionGiven
 from repro_pipeline.paper.address import Address
-from repro_pipeline.quantities import Seconds
+from repro_pipeline.quantities import Bytes, Seconds
+from repro_pipeline.sandbox.egress import AllowedHost
 
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
 Place = tuple[str | int, ...]
@@ -125,6 +126,20 @@ class DataFile(Frozen):
         return self
 
 
+class Download(Frozen):
+    """A command of the code that brings data files, the only one that may ask the network.
+
+    It leaves each file in `{out}` under the path that `data` names it by. It sees the code and its
+    environment; the experiments then run without a network.
+    """
+
+    command: Annotated[tuple[str, ...], Field(min_length=1)]
+    allow: Annotated[tuple[AllowedHost, ...], Field(min_length=1)]
+    limit: Bytes = 1 << 30
+    """Bytes to and from the network in all; as many may be written."""
+    timeout: Seconds = 3600
+
+
 class Budget(Frozen):
     """The most that one paper may cost; None is no limit of its own."""
 
@@ -147,11 +162,14 @@ class Task(Frozen):
     code: TaskCode | None = None
     outputs: tuple[OutputMapping, ...] = ()
     data: tuple[DataFile, ...] = ()
+    download: Download | None = None
+    """Run by `repro download` alone, when its user says so."""
     packages: tuple[str, ...] = ()
     """What code that an agent writes can import, beside the packages of `repro.yaml`."""
     seeds: Annotated[tuple[Seed, ...], Field(min_length=1)] | None = None
     budget: Budget = Budget()
     exclude: tuple[str, ...] = ()
+    """Sources that are never looked at: addresses, `owner/name`, `git@host:owner/name`, `pip:name`."""
 
     @model_validator(mode="after")
     def _refers_to_itself(self) -> Task:

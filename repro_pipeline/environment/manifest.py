@@ -46,7 +46,7 @@ def verify_manifest(manifest: DataManifest, bundle: Path) -> None:
         path = bundle / entry.file
         if not path.is_file():
             raise IntegrityError("the data file has disappeared.", where=entry.file)
-        found = _sha256(path)
+        found = file_digest(path)
         if found != entry.sha256:
             raise IntegrityError(
                 f"the data file has changed: its sha256 is {found}, not {entry.sha256}.",
@@ -177,7 +177,7 @@ def _described(path: Path, cache: Path) -> tuple[str, int | None]:
     if kept.is_file():
         content = json.loads(kept.read_text(encoding="utf-8"))
         return content["sha256"], content["rows"]
-    sha256, rows = _sha256(path), _count_rows(path)
+    sha256, rows = file_digest(path), _count_rows(path)
     if time.time() - max(state.st_mtime, state.st_ctime) > _SETTLED_SECONDS:
         cache.mkdir(parents=True, exist_ok=True)
         partial = kept.with_suffix(f".{os.getpid()}.partial")
@@ -186,7 +186,8 @@ def _described(path: Path, cache: Path) -> tuple[str, int | None]:
     return sha256, rows
 
 
-def _sha256(path: Path) -> str:
+def file_digest(path: Path) -> str:
+    """The SHA-256 of a file, read piece by piece."""
     hashed = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(_BLOCK):

@@ -19,8 +19,10 @@ from repro_pipeline.errors import LedgerError
 from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.experiment.spec import ExperimentKind, Purpose
 from repro_pipeline.frozen import Frozen, Sha256, Slug, digest
+from repro_pipeline.imports.record import ImportRecord
 from repro_pipeline.lineage.model import Assumption
 from repro_pipeline.paper.address import CellAddress
+from repro_pipeline.sandbox.egress import EgressRequest, EgressRules
 from repro_pipeline.status import Reason, Status
 
 PROJECT_CHAIN = "_project"
@@ -56,6 +58,18 @@ class BundleSeen(Payload):
     def key(self) -> str:
         """Once per content."""
         return f"bundle:{self.content}"
+
+
+class PaperImported(Payload):
+    """A paper came from a foreign layout, or with code of a repository: what was taken from where."""
+
+    kind: Literal["paper_imported"] = "paper_imported"
+    record: ImportRecord
+
+    @property
+    def key(self) -> str:
+        """Once per content."""
+        return f"import:{digest(self.record)}"
 
 
 class StageFinished(Payload):
@@ -306,6 +320,47 @@ class EnvironmentBuilt(Payload):
         return f"environment:{self.lock}:{self.fingerprint}"
 
 
+class EgressAsked(Payload):
+    """A download step asked the network for something; recorded before anything is passed on."""
+
+    kind: Literal["egress_asked"] = "egress_asked"
+    download: str
+    """Which run of the step."""
+    request: EgressRequest
+
+    @property
+    def key(self) -> str:
+        """Once per request of a run."""
+        return f"egress:{self.download}:{self.request.number}"
+
+
+class DownloadFinished(Payload):
+    """A download step ended; its files lie in the paper's folder, if it ended well."""
+
+    kind: Literal["download_finished"] = "download_finished"
+    download: str
+    code_tree: Sha256
+    environment: Sha256
+    command: tuple[str, ...]
+    rules: EgressRules
+    status: Status
+    reason: Reason | None = None
+    files: dict[str, Sha256] = {}
+    requests: Count
+    bytes: Count
+    """To and from the network."""
+    seconds: float
+    log: Sha256 | None = None
+    runner: str
+    limits: dict[str, str] = {}
+    """Which sandbox limit held how."""
+
+    @property
+    def key(self) -> str:
+        """Once per run of the step."""
+        return f"download:{self.download}"
+
+
 class ImplementationFrozen(Payload):
     """The code that will be scored was frozen: from here on its claims and its hash are fixed."""
 
@@ -506,6 +561,7 @@ class StoreSwept(Payload):
 
 AnyPayload = Annotated[
     BundleSeen
+    | PaperImported
     | StageFinished
     | AssumptionRecorded
     | CellCorrected
@@ -517,6 +573,8 @@ AnyPayload = Annotated[
     | PatchApplied
     | AgentStepped
     | EnvironmentBuilt
+    | EgressAsked
+    | DownloadFinished
     | ImplementationFrozen
     | RunsPlanned
     | AttemptStarted

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -151,6 +151,11 @@ class Exclusions:
                             _address(found), "the paper names it as its own code"
                         )
 
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """All that is excluded, as host/path."""
+        return tuple(self._named)
+
     def of_work(self, work: Work) -> Excluded | None:
         """The rule against a work; None where there is none."""
         if same_title(work.title, self._title):
@@ -159,11 +164,7 @@ class Exclusions:
 
     def of_address(self, address: str) -> Excluded | None:
         """The rule against an address: it is an excluded one, or lies below it."""
-        asked = _address(address)
-        for one, rule in self._named.items():
-            if asked == one or asked.startswith(one + "/"):
-                return Excluded(what=address, rule=rule)
-        return None
+        return _excluded(address, self._named)
 
     def of_text(self, what: str, text: str) -> Excluded | None:
         """The rule against a page, such as a README, that bears the paper's title: a mirror, or results."""
@@ -173,6 +174,19 @@ class Exclusions:
                 what=what, rule="it bears the paper's title, so it may restate its results"
             )
         return None
+
+
+def excluded_by_task(address: str, named: Iterable[str]) -> Excluded | None:
+    """The rule against an address by the task's `exclude` alone; None where there is none."""
+    return _excluded(address, {_address(one): "task.yaml: exclude" for one in named})
+
+
+def _excluded(address: str, rules: Mapping[str, str]) -> Excluded | None:
+    asked = _address(address)
+    for one, rule in rules.items():
+        if asked == one or asked.startswith(one + "/"):
+            return Excluded(what=address, rule=rule)
+    return None
 
 
 def _speaks_of_own_code(sentence: str) -> bool:

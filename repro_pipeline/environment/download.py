@@ -1,0 +1,169 @@
+"""Bring data by a command of the code: sandboxed, with a proxy as its only way out, and then checked.
+
+Of what the command leaves, only files that the task names as data are taken, each under the path
+that the task gives it, none over a file that is there, none with another digest than the task says.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from repro_pipeline.bundle.folder import lies_inside
+from repro_pipeline.bundle.task import Task
+from repro_pipeline.environment.build import environment_mounts, host_python
+from repro_pipeline.environment.manifest import file_digest
+from repro_pipeline.environment.model import BuiltEnvironment
+from repro_pipeline.errors import BundleError
+from repro_pipeline.ledger.events import DownloadFinished, EgressAsked
+from repro_pipeline.ledger.redact import redact_log
+from repro_pipeline.ports import ArtifactStore, OpenEgress
+from repro_pipeline.sandbox import relay
+from repro_pipeline.sandbox.egress import EgressRules
+from repro_pipeline.sandbox.outputs import safe_outputs
+from repro_pipeline.sandbox.policy import Enforcement, Limits, Mount, RunOutcome, SandboxPolicy
+from repro_pipeline.stages import Stage
+from repro_pipeline.status import Reason, Status
+
+_RELAY, _DOOR = Path("/relay.py"), Path("/egress")
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a download step is run with."""
+
+    task: Task
+    code: Path
+    environment: BuiltEnvironment
+    cache: Path
+    """Of environments."""
+    excluded: tuple[str, ...]
+
+
+def missing_files(task: Task, bundle: Path) -> dict[str, str | None]:
+    """The data files that the task names and the bundle lacks, with the digests they must have."""
+    named = {}
+    for item in task.data:
+        rows = {file: None for file in item.roles.values() if file != "all"}
+        named |= {item.path: item.sha256, item.sealed_labels: None, **rows}
+    return {file: sha for file, sha in named.items() if file and not (bundle / file).exists()}
+
+
+def download(
+    stage: Stage,
+    step: Step,
+    place: Path,
+    open_egress: OpenEgress,
+    on_output: Callable[[bytes], None] | None = None,
+) -> DownloadFinished:
+    """Run the step in the empty folder `place`, take its files, and record all that was asked.
+
+    Raises SandboxUnavailable where the runner cannot keep the code from the network itself.
+    """
+    task, store, number = step.task, stage.project.store, uuid.uuid4().hex
+    given, wanted = task.download, missing_files(task, stage.bundle_folder)
+    rules = EgressRules(allow=given.allow, limit=given.limit, excluded=step.excluded)
+    code_tree = store.put_tree(step.code)
+    store.get_tree(code_tree, place / "work")
+    (place / "out").mkdir()
+    egress = open_egress(
+        rules, lambda request: stage.record(EgressAsked(download=number, request=request))
+    )
+    with egress as door:
+        outcome = _run(stage, step, place, door, on_output)
+    files, faults = {}, list(_ended(outcome, spent=egress.spent, rules=rules))
+    if not faults:
+        files, faults = _take(place / "out", wanted, stage.bundle_folder, given.limit)
+    failed = outcome.status if outcome.status is not Status.OK else Status.FAILED
+    finished = DownloadFinished(
+        download=number,
+        code_tree=code_tree,
+        environment=step.environment.lock.sha256,
+        command=given.command,
+        rules=rules,
+        status=failed if faults else Status.OK,
+        reason=Reason(code="download_failed", sentence=" ".join(faults)) if faults else None,
+        files=files,
+        requests=egress.requests,
+        bytes=egress.bytes,
+        seconds=round(outcome.seconds, 3),
+        log=_keep_log(place, store),
+        runner=stage.project.runner.name,
+        limits={name: str(level) for name, level in outcome.enforcement.items()},
+    )
+    stage.record(finished)
+    return finished
+
+
+def _run(
+    stage: Stage,
+    step: Step,
+    place: Path,
+    door: Path,
+    on_output: Callable[[bytes], None] | None,
+) -> RunOutcome:
+    given, runner = step.task.download, stage.project.runner
+    limits: Limits = stage.project.config.limits
+    policy = SandboxPolicy(
+        mounts=(
+            *environment_mounts(step.environment, step.cache),
+            Mount(source=Path(relay.__file__), target=_RELAY),
+            Mount(source=door, target=_DOOR),
+        ),
+        limits=limits.model_copy(update={"wall_clock": given.timeout, "output": given.limit}),
+        minimum={"network": Enforcement.HARD, "filesystem": Enforcement.HARD},
+    )
+    folders = {"workdir": place / "work", "out": place / "out"}
+
+    def inside(path: Path) -> str:
+        return runner.inside(path, policy, **folders)
+
+    python = inside(host_python(step.environment, step.cache))
+    words = [word.replace("{out}", inside(place / "out")) for word in given.command]
+    if words[0] in {"python", "python3"}:
+        words[0] = python
+    command = [python, "-I", "-S", inside(Path(relay.__file__)), inside(door), *words]
+    return runner.run(command, policy, **folders, log=place / "log", on_output=on_output)
+
+
+def _ended(outcome: RunOutcome, *, spent: bool, rules: EgressRules) -> Iterator[str]:
+    """Why nothing is taken."""
+    if spent:
+        yield f"The download reached its limit of {rules.limit} bytes."
+    if outcome.status is not Status.OK:
+        yield f"The download: {outcome.reason}"
+
+
+def _take(
+    out: Path, wanted: dict[str, str | None], bundle: Path, limit: int
+) -> tuple[dict[str, str], list[str]]:
+    """Move the wanted files into the bundle, all or none; their digests, or what is wrong."""
+    left = {path.relative_to(out).as_posix(): path for path in safe_outputs(out, limit)}
+    faults = [f"It left no file '{file}'." for file in wanted if file not in left]
+    found = {file: file_digest(left[file]) for file in wanted if file in left}
+    for file, sha256 in found.items():
+        if wanted[file] not in (None, sha256):
+            faults.append(f"'{file}' has the sha256 {sha256}, and the task says {wanted[file]}.")
+    if faults:
+        return {}, faults
+    for file in found:
+        target = bundle / file
+        if not lies_inside(target, bundle):
+            raise BundleError("the data file lies outside the bundle.", where=file)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fresh = target.with_name(f".{target.name}.partial")
+        shutil.copyfile(left[file], fresh)
+        os.link(fresh, target)  # fails where something came there meanwhile
+        fresh.unlink()
+    return found, []
+
+
+def _keep_log(place: Path, store: ArtifactStore) -> str:
+    """Store the log without what looks like a secret."""
+    with (place / "log").open("rb") as source, (place / "clean").open("wb") as target:
+        redact_log(source, target)
+    return store.put_file(place / "clean")
