@@ -11,7 +11,6 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import Annotated, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -142,7 +141,7 @@ class Excluded:
         for excluded, below in self._addresses:
             if excluded and _below(host, excluded) and parts[: len(below)] == below:
                 return f"'{excluded}/{'/'.join(below)}' is excluded"
-            if len(below) >= 2 and _bears(host, parts, *below[:2]):
+            if len(below) >= 2 and _bears(host, plain, *below[:2]):
                 return f"it bears the name of the excluded '{'/'.join(below[:2])}'"
         for part in parts:
             for package in self.packages:
@@ -185,11 +184,12 @@ def public(address: str) -> bool:
     return one.is_global and not one.is_multicast
 
 
-def _bears(host: str, parts: tuple[str, ...], owner: str, name: str) -> bool:
+def _bears(host: str, path: str, owner: str, name: str) -> bool:
     """Whether a path names a repository of that name: a mirror anywhere, a fork where code lies."""
-    if any(pair == (owner, name) for pair in pairwise(parts)):
+    if re.search(rf"(?:^|/){re.escape(owner)}[/_.-]+{re.escape(name)}(?![a-z0-9])", path):
         return True
-    return name in parts and any(_below(host, one) for one in CODE_HOSTS)
+    fork = re.search(rf"/{re.escape(name)}(?![a-z0-9_-])", path)
+    return bool(fork) and any(_below(host, one) for one in CODE_HOSTS)
 
 
 def _below(host: str, other: str) -> bool:
