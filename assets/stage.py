@@ -15,12 +15,19 @@ from typing import Any
 import dagster as dg
 from pydantic import BaseModel
 
+from repro_pipeline.stage_names import RUNNING_STAGES
 from repro_pipeline.stages import Row, Stage, Work, latest, output_of, run_stage
 from repro_pipeline.status import Status
 from resources.project import ProjectResource
 
 PAPERS = dg.DynamicPartitionsDefinition(name="papers")
 OWNERS = ["team:reproduction"]
+POOLS = dict.fromkeys(RUNNING_STAGES, "runs") | {"implementation": "models"}
+"""What heavy stages share with other launches; the one that writes code mostly waits for models. The limit
+stands in dagster.yaml, and can be changed on the UI's page on concurrency."""
+RETRIES, PAUSE = 3, 5.0
+"""Of a stage that failed for what may pass by itself: how often, and the seconds before the first;
+each pause is twice the last."""
 
 Metadata = Mapping[str, Any]
 
@@ -127,6 +134,7 @@ def stage_asset(
             owners=OWNERS,
             code_version=version,
             description=inspect.getdoc(body),
+            pool=POOLS.get(name),
             check_specs=_check_specs(name, recipe.checks),
         )
         def asset(
@@ -134,6 +142,9 @@ def stage_asset(
         ) -> dg.MaterializeResult:
             stage = Stage(name, context.partition_key, project.open(), launch=context.run.run_id)
             row = recipe.run(stage)
+            if row.transient and context.retry_number < RETRIES:
+                context.log.warning(f"{name}: {row.event.reason.sentence} It will be tried again.")
+                raise dg.RetryRequested(RETRIES, PAUSE * 2**context.retry_number)
             _log(context, row)
             return recipe.result(stage, row, context.log.warning)
 

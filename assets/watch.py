@@ -6,6 +6,7 @@ from assets.rubric import observe_if_changed
 from assets.stage import PAPERS
 from repro_pipeline.bundle.folder import PAPER_ID
 from repro_pipeline.project import Project
+from resources.launches import end_dead_launches
 from resources.project import ProjectResource
 
 
@@ -18,6 +19,7 @@ from resources.project import ProjectResource
 def watch_project(context: dg.SensorEvaluationContext, project: ProjectResource) -> dg.SkipReason:
     """Register and observe."""
     opened = project.open()
+    end_dead_launches(context.instance, opened)
     added = register_papers(context.instance, opened)
     observe_if_changed(context.instance, opened)
     return dg.SkipReason(f"new papers: {', '.join(added)}" if added else "nothing new")

@@ -12,8 +12,11 @@ from repro_pipeline.bundle.task import Budget
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.quantities import Bytes, Seconds
 from repro_pipeline.sandbox.policy import Limits
+from repro_pipeline.stage_names import RUNNING_STAGES, STAGES
 
 CONFIG_NAME = "repro.yaml"
+STAGE_SECONDS = 2 * 3600.0
+"""Of reading, locking, scoring: longer than the largest paper needs, shorter than a night."""
 
 HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+")]
 
@@ -123,6 +126,17 @@ class Grobid(Frozen):
     """Between two tries; it doubles each time."""
 
 
+class Slots(Frozen):
+    """Places for runs that all projects of a host share: no more run at the same time."""
+
+    count: Annotated[int, Field(ge=1)] | None = None
+    """By default one per CPU, or `workers` where these are more."""
+    gpus: tuple[Annotated[int, Field(ge=0)], ...] = ()
+    """Graphics cards by number: one place each, whose run is given that card alone."""
+    folder: str | None = None
+    """Where the places' locks lie: one folder for all who share them. By default in the user's cache."""
+
+
 class ProjectConfig(Frozen):
     """The whole of `repro.yaml`. Paths are relative to its folder."""
 
@@ -137,6 +151,10 @@ class ProjectConfig(Frozen):
     """`unsafe_local` runs code without a sandbox: it is recorded and shown in every report."""
     workers: Annotated[int, Field(ge=1)] | None = None
     """Runs at the same time; by default one per CPU."""
+    slots: Slots = Slots()
+    """Runs at the same time on this host, over all launches and projects."""
+    timeouts: dict[Literal[STAGES], Seconds] = {}
+    """The longest time of a stage, by its name; see `timeout_of` for those that are not named."""
     seeds: Annotated[int, Field(ge=1)] = 5
     """Evaluation seeds per experiment, where the task fixes none."""
     limits: Limits = Limits()
@@ -151,6 +169,11 @@ class ProjectConfig(Frozen):
     models: Roles = Roles()
     agent: Agent = Agent()
     send_to_models: SendToModels = SendToModels()
+
+    def timeout_of(self, stage: str) -> float | None:
+        """The longest time of a stage, in seconds. None for stages that run code, unless they are named:
+        their runs have limits, and the paper a budget."""
+        return self.timeouts.get(stage, None if stage in RUNNING_STAGES else STAGE_SECONDS)
 
 
 def find_project(start: Path) -> Path | None:

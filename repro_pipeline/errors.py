@@ -9,14 +9,18 @@ class UserError(Exception):
     """A mistake that its reader can mend.
 
     `what` is the fault, `where` a place (file:line, table and cell, key), `hint` the mending.
-    `code` names the kind, for the ledger and for tools.
+    `code` names the kind, for the ledger and for tools. `transient`: the same may succeed in a while,
+    though nobody mends anything.
     """
 
     code: ClassVar[str] = "user_error"
 
-    def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
+    def __init__(
+        self, what: str, *, where: str = "", hint: str = "", transient: bool = False
+    ) -> None:
         super().__init__(what, where, hint)
         self.what, self.where, self.hint = what, where, hint
+        self.transient = transient
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from repro_pipeline.config import ProjectConfig
 from repro_pipeline.errors import UserError
-from repro_pipeline.ports import ArtifactStore, ChatModel, Ledger, Runner, TeiService
+from repro_pipeline.ports import ArtifactStore, ChatModel, Ledger, Runner, Slots, TeiService
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class Project:
     runner: Runner
     secret: bytes
     """From which evaluation seeds are derived; it never leaves the project."""
+    slots: Slots
+    """The host's places for runs."""
     tei_service: TeiService | None = None
     """Reads PDFs with the project's own reader, where one is configured."""
     chat: ChatModel | None = None

@@ -20,3 +20,6 @@ STAGES = (
     "report",
 )
 """In an order in which they can run."""
+
+RUNNING_STAGES = ("implementation", "baseline", "ablations", "sensitivity", "integrity")
+"""Those that run the paper's code."""

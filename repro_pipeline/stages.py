@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 import repro_pipeline
+from repro_pipeline.alarm import OutOfTime, at_most
 from repro_pipeline.errors import UserError
 from repro_pipeline.frozen import canonical_json, digest
 from repro_pipeline.ledger.events import Event, Payload, StageFinished, WarningRecorded
@@ -41,6 +42,8 @@ class Row:
 
     event: StageFinished
     reused: bool
+    transient: bool = False
+    """It failed, and may succeed in a while though nobody mends anything."""
 
     @property
     def usable(self) -> bool:
@@ -96,8 +99,9 @@ def run_stage(
 ) -> Row:
     """Run one stage of one paper, unless its last row is good and rests on the same inputs.
 
-    `prepare` reads the inputs. A UserError of it or of the work becomes a row with its sentence. Any
-    other exception, an interrupt included, becomes a row as well, and is raised again.
+    `prepare` reads the inputs. A UserError of it or of the work becomes a row with its sentence, as
+    does the end of its time. Any other exception, an interrupt included, becomes a row as well, and is
+    raised again.
     """
     clock = time.monotonic()
 
@@ -125,19 +129,22 @@ def run_stage(
     inputs = digest({"version": version, "depends_on": None})
     with stage.project.locked(stage.paper):
         try:
-            work = prepare()
-            inputs = digest({"version": version, "depends_on": work.depends_on})
-            standing = latest(stage.project, stage.paper, stage.name)
-            if reuse and standing and _stands(standing, inputs, stage.project):
-                return Row(standing, reused=True)
-            if work.blocked_by:
-                return finish(Status.BLOCKED, _blocked(work.blocked_by), inputs)
-            result = work.do()
-            if isinstance(result, Ended):
-                return finish(result.status, result.reason, inputs, result.value)
-            return finish(Status.OK, None, inputs, result)
+            with at_most(stage.project.config.timeout_of(stage.name)):
+                work = prepare()
+                inputs = digest({"version": version, "depends_on": work.depends_on})
+                standing = latest(stage.project, stage.paper, stage.name)
+                if reuse and standing and _stands(standing, inputs, stage.project):
+                    return Row(standing, reused=True)
+                if work.blocked_by:
+                    return finish(Status.BLOCKED, _blocked(work.blocked_by), inputs)
+                result = work.do()
+                if isinstance(result, Ended):
+                    return finish(result.status, result.reason, inputs, result.value)
+                return finish(Status.OK, None, inputs, result)
         except UserError as error:
-            return finish(Status.FAILED, Reason.of(error), inputs)
+            return replace(finish(Status.FAILED, Reason.of(error), inputs), transient=error.transient)
+        except OutOfTime:
+            return finish(Status.TIMED_OUT, out_of_time(stage), inputs)
         except Exception as error:
             sentence = f"{type(error).__name__}: {error}"
             finish(Status.FAILED, Reason(code="internal_error", sentence=sentence), inputs)
@@ -145,6 +152,16 @@ def run_stage(
         except BaseException:
             finish(Status.CANCELLED, _INTERRUPTED, inputs)
             raise
+
+
+def out_of_time(stage: Stage) -> Reason:
+    """Why a stage ended whose time was over."""
+    seconds = stage.project.config.timeout_of(stage.name)
+    sentence = (
+        f"It was ended after {seconds:g} seconds, the longest time of this stage. "
+        f"Give it more: `timeouts: {{{stage.name}: …}}` in repro.yaml."
+    )
+    return Reason(code="timed_out", sentence=sentence)
 
 
 def latest(project: Project, paper: str, name: str) -> StageFinished | None:

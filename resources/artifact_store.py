@@ -355,4 +355,5 @@ def _explained(where: str) -> Iterator[None]:
         if type(error).__module__.partition(".")[0] not in _CLIENTS:
             raise
         hint = "Check the server, the credentials, and the network; what was stored stays stored."
-        raise StoreError(f"the artifact store failed: {error}", where=where, hint=hint) from error
+        what = f"the artifact store failed: {error}"
+        raise StoreError(what, where=where, hint=hint, transient=True) from error

@@ -53,7 +53,7 @@ class GrobidService:
         if kept:
             return kept[0].read_bytes(), kept[1]
         slots = cache_folder() / "hosts" / urlsplit(self.url).netloc.replace(":", "-")
-        with one_of(slots, self._config.concurrency):
+        with one_of([slots / f"{n}.lock" for n in range(self._config.concurrency)]):
             made_by = f"GROBID {self.version()}"
             content = self._processed(pdf)
         with tempfile.NamedTemporaryFile() as file:
@@ -70,6 +70,7 @@ class GrobidService:
                 f"the server answers, but GROBID is not up in it (status {status}).",
                 where=self.url,
                 hint="It may still be starting: wait a minute and run again.",
+                transient=True,
             )
         text, status = self._get("version")
         found = re.search(r"\d+\.\d+[\w.-]*", text)
@@ -85,7 +86,10 @@ class GrobidService:
             answer, status = client.get(client.get_server_url(service), timeout=_CHECK_SECONDS)
         except requests.RequestException as error:
             raise ServiceError(
-                f"GROBID does not answer ({_kind(error)}).", where=self.url, hint=_START
+                f"GROBID does not answer ({_kind(error)}).",
+                where=self.url,
+                hint=_START,
+                transient=True,
             ) from None
         return answer.text, status
 
@@ -101,6 +105,7 @@ class GrobidService:
             f"GROBID is busy (503) after {self._config.tries} tries.",
             where=self.url,
             hint="Run again later, or lower `grobid.concurrency` in repro.yaml.",
+            transient=True,
         )
 
     def _post(self, pdf: Path) -> tuple[bytes, int]:
@@ -123,7 +128,10 @@ class GrobidService:
             ) from None
         except requests.RequestException as error:
             raise ServiceError(
-                f"GROBID broke off over {pdf.name} ({_kind(error)}).", where=self.url, hint=_LOG
+                f"GROBID broke off over {pdf.name} ({_kind(error)}).",
+                where=self.url,
+                hint=_LOG,
+                transient=True,
             ) from None
         return answer.content, status
 

@@ -18,7 +18,13 @@ from pathlib import Path
 import sqlalchemy as sa
 from pydantic import ValidationError
 from sqlalchemy.engine import URL, Connection, Engine
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    NoSuchModuleError,
+    OperationalError,
+    SQLAlchemyError,
+)
 
 from repro_pipeline.errors import IntegrityError, LedgerError
 from repro_pipeline.frozen import canonical_json
@@ -439,6 +445,10 @@ def _explained(url: URL) -> Iterator[None]:
         detail = str(error.orig) if isinstance(error, DBAPIError) else str(error)
         for words, what, hint in _CAUSES:
             if words in detail.lower():
-                raise LedgerError(what, where=_name(url), hint=hint) from error
+                busy = words == "database is locked"
+                raise LedgerError(what, where=_name(url), hint=hint, transient=busy) from error
+        away = isinstance(error, OperationalError) and url.get_backend_name() != "sqlite"
         what = f"the ledger's database refused: {detail.splitlines()[0] if detail else error!r}"
-        raise LedgerError(what, where=_name(url), hint="Check the URL and the server.") from error
+        raise LedgerError(
+            what, where=_name(url), hint="Check the URL and the server.", transient=away
+        ) from error

@@ -34,6 +34,7 @@ def open_project(
     from resources.chat_replay import ReplayChat
     from resources.grobid import GrobidService
     from resources.ledger_sql import SqlLedger
+    from resources.slots import HostSlots
 
     config = load_model(root / CONFIG_NAME, ProjectConfig)
     chat = _chat(config.models, replay)
@@ -46,6 +47,7 @@ def open_project(
         store=FsspecArtifactStore(_absolute_folder(config.store, root)),
         runner=make_runner(runner or config.runner),
         secret=_secret(root / ".repro" / SECRET_NAME),
+        slots=HostSlots(config.slots, config.workers),
         tei_service=GrobidService(config.grobid) if config.grobid else None,
         chat=chat,
         agent=agent or replay is not None,

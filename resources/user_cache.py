@@ -9,7 +9,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -82,16 +82,23 @@ def one_at_a_time(
 
 
 @contextmanager
-def one_of(slots: Path, count: int, pause: float = 0.2) -> Iterator[None]:
-    """Hold one of `count` places that all the user's processes share; wait for one to be free."""
-    slots.mkdir(parents=True, exist_ok=True)
-    while True:
-        for number in range(count):
-            with (slots / f"{number}.lock").open("w") as file:
+def one_of(
+    locks: Sequence[Path], *, given_up: Callable[[], bool] = lambda: False, pause: float = 0.2
+) -> Iterator[Path | None]:
+    """Hold one of some locks, whoever else wants them; wait for one to be free.
+
+    A lock is free once its holder let go or died. None where it was given up before one was free.
+    """
+    for lock in locks:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+    while not given_up():
+        for lock in locks:
+            with lock.open("w") as file:
                 try:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     continue
-                yield
+                yield lock
                 return
         time.sleep(pause)
+    yield None

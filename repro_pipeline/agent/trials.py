@@ -92,10 +92,11 @@ class Trials:
             policy = SandboxPolicy(mounts=(*lab.mounts, *lab.data.values()), limits=limits)
             python = lab.runner.inside(lab.python, policy, workdir=workdir, out=out)
             programs = f"{Path(python).parent}:{default_environment('', '')['PATH']}"
-            policy = policy.model_copy(update={"environment": {"PATH": programs}})
             first, *rest = command
             words = [python if first in {"python", "python3"} else first, *rest]
-            outcome = lab.runner.run(words, policy, workdir=workdir, out=out, log=log)
+            with lab.slots.hold() as gpus:
+                policy = policy.model_copy(update={"environment": {"PATH": programs}, "gpus": gpus})
+                outcome = lab.runner.run(words, policy, workdir=workdir, out=out, log=log)
             output = log.read_bytes()[-LOG_TAIL:] if log.is_file() else b""
         finally:
             shutil.rmtree(place, ignore_errors=True)

@@ -95,18 +95,21 @@ def _run_one(project: Project, paper: str, stage: str | None, how: Mapping[str, 
     from assets.watch import register_papers
     from repro_pipeline.definitions import build_definitions
     from repro_pipeline.terminal import Progress, print_outcome, was_interrupted
+    from resources.launches import BY_COMMAND, end_dead_launches, launch_lock
     from resources.project import ProjectResource
 
     instance = opening.instance_of(project)
+    end_dead_launches(instance, project)
     register_papers(instance, project)
     observe_if_changed(instance, project)
     resource = ProjectResource(root=str(project.root), **how)
     job = build_definitions(project.root, {"project": resource}).resolve_job_def("reproduce_paper")
     try:
-        with _alone(project, paper), Progress(project, paper):
+        with _alone(project, paper, launch_lock(paper)), Progress(project, paper):
             result = job.execute_in_process(
                 instance=instance,
                 partition_key=paper,
+                tags=BY_COMMAND,
                 asset_selection=[dg.AssetKey(name) for name in _upto(stage)],
                 run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
                 raise_on_error=False,
@@ -130,15 +133,14 @@ def _run_one(project: Project, paper: str, stage: str | None, how: Mapping[str, 
 
 
 @contextmanager
-def _alone(project: Project, paper: str) -> Iterator[None]:
+def _alone(project: Project, paper: str, lock: str) -> Iterator[None]:
     """Wait while another `repro run` is at work on the paper: two would mix their stages."""
-    launch = f"{paper}@launch"  # no paper's id holds an @
     with ExitStack() as held:
         try:
-            held.enter_context(project.locked(launch, wait=False))
+            held.enter_context(project.locked(lock, wait=False))
         except UserError:
             print(f"Another launch is at work on {paper}; waiting for its end.", file=sys.stderr)
-            held.enter_context(project.locked(launch))
+            held.enter_context(project.locked(lock))
         yield
 
 

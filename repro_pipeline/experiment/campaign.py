@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from repro_pipeline.agent.model import Implementation
+from repro_pipeline.alarm import OutOfTime
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.environment.build import build, environment_mounts, host_python
@@ -16,7 +17,14 @@ from repro_pipeline.environment.manifest import verify_manifest
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.experiment.load import sample_config
 from repro_pipeline.experiment.model import Run, RunSet
-from repro_pipeline.experiment.runs import Laboratory, PlannedRun, execute_runs, plan_runs, stamps
+from repro_pipeline.experiment.runs import (
+    Laboratory,
+    PlannedRun,
+    execute_runs,
+    plan_runs,
+    stamps,
+    standing_runs,
+)
 from repro_pipeline.experiment.sealed import SealedLabels, read_labels, sealed_claims
 from repro_pipeline.experiment.seeds import evaluation_seeds
 from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose
@@ -24,7 +32,7 @@ from repro_pipeline.frozen import digest
 from repro_pipeline.project import Project
 from repro_pipeline.sandbox.policy import Mount
 from repro_pipeline.stage_names import STAGES
-from repro_pipeline.stages import Ended, Stage, latest
+from repro_pipeline.stages import Ended, Stage, latest, out_of_time
 from repro_pipeline.status import Reason, Status
 
 _ORDER = {kind: place for place, kind in enumerate(ExperimentKind)}
@@ -53,7 +61,10 @@ def seeds_of(
 
 
 def run_kind(stage: Stage, kinds: Collection[ExperimentKind], setting: Setting) -> RunSet | Ended:
-    """Run every experiment of the given kinds with every evaluation seed."""
+    """Run every experiment of the given kinds with every evaluation seed.
+
+    What was run before the stage's time was over stands.
+    """
     experiments = [e for e in setting.implementation.experiments if e.kind in kinds]
     if not experiments:
         names = " or ".join(sorted(kinds))
@@ -62,7 +73,14 @@ def run_kind(stage: Stage, kinds: Collection[ExperimentKind], setting: Setting) 
         )
         return Ended(RunSet(), Status.NOT_APPLICABLE, reason)
     seeds = seeds_of(stage.project, setting.bundle, setting.implementation)
-    return run_planned(stage, plan(setting, experiments, seeds, Purpose.EVAL), setting)
+    planned = plan(setting, experiments, seeds, Purpose.EVAL)
+    try:
+        return run_planned(stage, planned, setting)
+    except OutOfTime:
+        verify_manifest(setting.data, stage.bundle_folder)
+        runs = standing_runs(planned, stage.project.ledger, stage.paper)
+        made = RunSet(runs=runs, planned=len(planned))
+        return Ended(made, Status.TIMED_OUT, out_of_time(stage))
 
 
 def plan(
@@ -143,6 +161,7 @@ def laboratory(stage: Stage, setting: Setting) -> Laboratory:
         ledger=project.ledger,
         store=project.store,
         runner=project.runner,
+        slots=project.slots,
         python=host_python(built, cache),
         mounts=environment_mounts(built, cache),
         data=data,

@@ -30,7 +30,7 @@ from repro_pipeline.ledger.events import AttemptFinished, AttemptStarted, RunsPl
 from repro_pipeline.ledger.failure import reason_from
 from repro_pipeline.ledger.projections import runs as project_runs
 from repro_pipeline.ledger.redact import redact_log
-from repro_pipeline.ports import ArtifactStore, Ledger, Runner
+from repro_pipeline.ports import ArtifactStore, Ledger, Runner, Slots
 from repro_pipeline.sandbox.outputs import safe_outputs
 from repro_pipeline.sandbox.policy import (
     Limits,
@@ -66,6 +66,7 @@ class Laboratory:
     ledger: Ledger
     store: ArtifactStore
     runner: Runner
+    slots: Slots
     python: Path
     """The environment's interpreter."""
     mounts: tuple[Mount, ...]
@@ -165,7 +166,12 @@ def execute_runs(
             for run in open_runs
         ]
         _wait_for_all(futures, lab.runner, until)
-    done = {run.run_key: run for run in project_runs(lab.ledger.events(lab.paper))}
+    return standing_runs(planned, lab.ledger, lab.paper)
+
+
+def standing_runs(planned: Iterable[PlannedRun], ledger: Ledger, paper: str) -> tuple[Run, ...]:
+    """The planned runs as the ledger holds them, with all their attempts; without those never tried."""
+    done = {run.run_key: run for run in project_runs(ledger.events(paper))}
     return tuple(done[run.identity.run_key] for run in planned if run.identity.run_key in done)
 
 
@@ -205,8 +211,15 @@ def _wait_for_all(futures: list[Future], runner: Runner, until: _Until) -> None:
 
 
 def _attempt(run: PlannedRun, number: int, lab: Laboratory, until: _Until) -> None:
-    if until.over:
-        return
+    """One attempt at a run, in one of the host's places; none once all is over."""
+    with lab.slots.hold(lambda: until.over) as gpus:
+        if gpus is not None:
+            _attempt_with(gpus, run, number, lab, until)
+
+
+def _attempt_with(
+    gpus: tuple[int, ...], run: PlannedRun, number: int, lab: Laboratory, until: _Until
+) -> None:
     identity, experiment = run.identity, run.experiment
     started_at, clock = datetime.now(UTC), time.monotonic()
     common = {
@@ -240,7 +253,7 @@ def _attempt(run: PlannedRun, number: int, lab: Laboratory, until: _Until) -> No
         lab.ledger.append(lab.paper, AttemptFinished(attempt=attempt), actor=lab.actor)
 
     try:
-        finish(**_run_in(place, run, lab, until))
+        finish(**_run_in(place, gpus, run, lab, until))
     except Exception as error:
         sentence = f"{type(error).__name__}: {error}"
         finish(status=Status.FAILED, reason=Reason(code="internal_error", sentence=sentence))
@@ -249,7 +262,9 @@ def _attempt(run: PlannedRun, number: int, lab: Laboratory, until: _Until) -> No
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _run_in(place: Path, run: PlannedRun, lab: Laboratory, until: _Until) -> dict:
+def _run_in(
+    place: Path, gpus: tuple[int, ...], run: PlannedRun, lab: Laboratory, until: _Until
+) -> dict:
     """Run once in the folder `place`; the end of it as fields of an Attempt."""
     workdir, out, log = place / "work", place / "out", place / "log"
     lab.store.get_tree(run.identity.code_tree, workdir)
@@ -273,7 +288,8 @@ def _run_in(place: Path, run: PlannedRun, lab: Laboratory, until: _Until) -> dic
     programs = f"{Path(inside(lab.python)).parent}:{default_environment('', '')['PATH']}"
     prepare(workdir, run.mode)
     recorded = variables(inside(HOOK.source), inside(workdir / FOLDER))
-    policy = policy.model_copy(update={"environment": {"PATH": programs, **recorded}})
+    environment = {"PATH": programs, **recorded}
+    policy = policy.model_copy(update={"environment": environment, "gpus": gpus})
     data = {name: inside(mount.source) for name, mount in inputs.items()}
     settings = run.identity.config | ({"data": data} if data else {})
     config.write_text(json.dumps(settings, sort_keys=True), encoding="utf-8")

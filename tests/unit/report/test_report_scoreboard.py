@@ -40,6 +40,7 @@ def project(tmp_path: Path) -> Project:
         store=FsspecArtifactStore(str(tmp_path / "store")),
         runner=None,
         secret=b"",
+        slots=None,
     )
 
 

@@ -1,0 +1,35 @@
+"""Places for runs that everything on this host shares: locked files, freed by the death of their holder.
+
+A run takes a place before it starts, whichever project, launch or container it belongs to (containers,
+where they share the folder). With GPUs there is one place for each, and a run sees that one alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from repro_pipeline.config import Slots
+from resources.user_cache import cache_folder, one_of
+
+
+class HostSlots:
+    """`ports.Slots` in a folder. `workers` is what the project wants to run at once."""
+
+    def __init__(self, config: Slots, workers: int | None) -> None:
+        folder = Path(config.folder) if config.folder else cache_folder() / "slots"
+        cpus = len(os.sched_getaffinity(0))
+        count = config.count or max(cpus, workers or 0)
+        self._places: dict[Path, tuple[int, ...]] = {
+            folder / f"gpu-{gpu}.lock": (gpu,) for gpu in config.gpus
+        } or {folder / f"{number}.lock": () for number in range(count)}
+
+    @contextmanager
+    def hold(
+        self, given_up: Callable[[], bool] = lambda: False
+    ) -> Iterator[tuple[int, ...] | None]:
+        """Hold a place: the graphics cards of its run; None where it was given up before one was free."""
+        with one_of(list(self._places), given_up=given_up) as place:
+            yield self._places[place] if place else None
