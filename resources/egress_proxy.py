@@ -35,7 +35,7 @@ Address = tuple[str, int]
 
 MOST_REQUESTS = 5000
 _AT_ONCE = 16
-_SILENCE = 60.0  # seconds
+_SILENCE, _CONNECTING = 60.0, 15.0  # seconds
 _HEAD, _RECORD, _CHUNK = 1 << 14, 5 + (1 << 14), 1 << 16
 _REQUEST = re.compile(r"([A-Z]{1,20}) (\S{1,8000}) HTTP/1\.[01]")
 _FIELD = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)")
@@ -96,8 +96,8 @@ class EgressProxy:
         return path
 
     def __exit__(self, *_: object) -> None:
-        self._closed = True
         with self._lock:
+            self._closed = True
             for end in (self._listener, *self._open):
                 with contextlib.suppress(OSError):
                     end.shutdown(socket.SHUT_RDWR)
@@ -134,14 +134,16 @@ class EgressProxy:
     def _kept(self, end: socket.socket):
         """A connection that ends with the proxy, at the latest."""
         end.settimeout(_SILENCE)
-        with self._lock:
-            self._open.add(end)
-        try:
-            with end:
-                yield end
-        finally:
+        with end:
             with self._lock:
-                self._open.discard(end)
+                if self._closed:
+                    raise OSError("the proxy has ended")
+                self._open.add(end)
+            try:
+                yield end
+            finally:
+                with self._lock:
+                    self._open.discard(end)
 
     def _answer(self, client: socket.socket) -> None:
         try:
@@ -211,7 +213,7 @@ class EgressProxy:
         self._record(asked)
         for place in found:
             with contextlib.suppress(OSError):
-                return socket.create_connection(place, _SILENCE)
+                return socket.create_connection(place, _CONNECTING)
         raise OSError(f"'{host}' does not answer")
 
     def _record(self, asked: Asked, why: str = "") -> None:
