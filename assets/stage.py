@@ -8,6 +8,7 @@ artifact store as a `Paper`; one typed `X | None` may be absent, any other block
 import inspect
 import types
 import typing
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -56,6 +57,8 @@ class Recipe:
     checks: Mapping[str, str]
     judge: Callable[[Any], Sequence[dg.AssetCheckResult]]
     reuse: bool
+    comes_after: tuple[str, ...]
+    """The assets that it depends on."""
 
     def run(self, stage: Stage) -> Row:
         """Run the stage for one paper, or find it standing."""
@@ -110,11 +113,12 @@ def stage_asset(
 
     def decorate(body: Callable[..., Any]) -> dg.AssetsDefinition:
         name = body.__name__
+        inputs = _inputs(body)
         recipe = Recipe(
             name=name,
             version=version,
             body=body,
-            inputs=_inputs(body),
+            inputs=inputs,
             output=_model(typing.get_type_hints(body)["return"])[0],
             describe=describe,
             describe_in=describe_in,
@@ -122,12 +126,13 @@ def stage_asset(
             checks=checks or {},
             judge=judge,
             reuse=reuse,
+            comes_after=(*(item.stage for item in inputs), *also_after),
         )
         RECIPES[name] = recipe
 
         @dg.asset(
             name=name,
-            deps=[*(item.stage for item in recipe.inputs), *also_after],
+            deps=recipe.comes_after,
             partitions_def=PAPERS,
             group_name=group,
             kinds=set(kinds),
@@ -213,11 +218,12 @@ def _usable(row: Row | None) -> bool:
 
 
 def _check_specs(name: str, checks: Mapping[str, str]) -> list[dg.AssetCheckSpec]:
-    ok = dg.AssetCheckSpec("stage_ok", asset=name, description="The stage ended well; if not, why.")
-    return [
-        ok,
-        *(dg.AssetCheckSpec(key, asset=name, description=text) for key, text in checks.items()),
-    ]
+    every = {"stage_ok": "The stage ended well; if not, why.", **checks}
+    with warnings.catch_warnings(action="ignore", category=dg.PreviewWarning):
+        return [
+            dg.AssetCheckSpec(key, asset=name, description=text, partitions_def=PAPERS)
+            for key, text in every.items()
+        ]
 
 
 def _stage_ok(name: str, row: Row) -> dg.AssetCheckResult:

@@ -23,6 +23,7 @@ from assets.paper_lineage import paper_lineage
 from assets.parsed_paper import parsed_paper
 from assets.report import report
 from assets.reported_claims import reported_claims
+from assets.rescore import rescore_on_change, rescore_papers
 from assets.review_queue import review_queue
 from assets.rubric import rubric
 from assets.scoreboard import scoreboard
@@ -77,8 +78,8 @@ def build_definitions(
     root = root or locate_project(Path(os.environ.get(PROJECT_VARIABLE) or Path.cwd()))
     return dg.Definitions(
         assets=[*STAGE_ASSETS, rubric, scoreboard],
-        jobs=[reproduce_paper, rescore_paper],
-        sensors=[watch_project],
+        jobs=[reproduce_paper, rescore_paper, rescore_papers],
+        sensors=[watch_project, rescore_on_change],
         resources={"project": ProjectResource(root=str(root)), **(overrides or {})},
         executor=dg.in_process_executor,
     )

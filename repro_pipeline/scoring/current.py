@@ -4,6 +4,9 @@ with theirs, and what people decided.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Literal
 
 import repro_pipeline
@@ -15,6 +18,8 @@ from repro_pipeline.scoring.agreement import Agreement
 from repro_pipeline.scoring.review import phase_of, reviewers_agreement
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.yamlfile import load_model, parse_model
+
+_PHASE: ContextVar[Literal["early", "stable"] | None] = ContextVar("phase", default=None)
 
 
 def current_rubric(project: Project) -> tuple[Rubric, str]:
@@ -43,5 +48,16 @@ def agreement_in(project: Project) -> Agreement:
 
 
 def sampling_phase(project: Project) -> Literal["early", "stable"]:
-    """The phase that sampling for review is in."""
-    return phase_of(current_rubric(project)[0].review, agreement_in(project))
+    """The phase that sampling for review is in. Reads the reviews of all papers."""
+    return _PHASE.get() or phase_of(current_rubric(project)[0].review, agreement_in(project))
+
+
+@contextmanager
+def phase_asked_once(project: Project) -> Iterator[None]:
+    """Within it, the phase is the one at its start: for work on many papers, each of which would
+    otherwise read the reviews of all."""
+    _PHASE.set(sampling_phase(project))
+    try:
+        yield
+    finally:
+        _PHASE.set(None)
