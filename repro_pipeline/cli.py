@@ -23,6 +23,7 @@ from repro_pipeline.commands import (
     paper,
     paperbench,
     papers,
+    rescore,
     review,
     run,
     sandbox,
@@ -71,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     for part in (
         papers,
         run,
+        rescore,
         agent,
         score,
         paperbench,
