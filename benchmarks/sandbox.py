@@ -20,8 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from repro_pipeline.errors import SandboxUnavailable
-from repro_pipeline.sandbox.choose import RUNNERS, make_runner
 from repro_pipeline.sandbox.policy import SandboxPolicy
+from resources.runners import RUNNERS, make_runner
 
 COMMAND = ["/bin/true"]
 

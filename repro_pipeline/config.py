@@ -137,6 +137,19 @@ class Slots(Frozen):
     """Where the places' locks lie: one folder for all who share them. By default in the user's cache."""
 
 
+class Docker(Frozen):
+    """The engine and the images of the runner `docker`."""
+
+    host: str | None = None
+    """The engine's address, as unix:///var/run/docker.sock; by default DOCKER_HOST or that."""
+    base: str = "python:{python}-slim"
+    """The image that environments are built upon; `{python}` stands for its version, as 3.11."""
+
+    def base_of(self, python: str) -> str:
+        """The base image for a Python version (3.11, 3.11.7)."""
+        return self.base.replace("{python}", python)
+
+
 class ProjectConfig(Frozen):
     """The whole of `repro.yaml`. Paths are relative to its folder."""
 
@@ -147,8 +160,9 @@ class ProjectConfig(Frozen):
     """An SQLAlchemy URL; `postgresql+psycopg://…` for PostgreSQL."""
     store: str = ".repro/store"
     """An fsspec URL or a folder."""
-    runner: Literal["bubblewrap", "unsafe_local"] = "bubblewrap"
+    runner: Literal["bubblewrap", "docker", "unsafe_local"] = "bubblewrap"
     """`unsafe_local` runs code without a sandbox: it is recorded and shown in every report."""
+    docker: Docker = Docker()
     workers: Annotated[int, Field(ge=1)] | None = None
     """Runs at the same time; by default one per CPU."""
     slots: Slots = Slots()

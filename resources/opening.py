@@ -29,11 +29,11 @@ def open_project(
     `agent`: an agent writes the code, even where there is some. `replay` is a session's file that
     answers all questions, in place of any model.
     """
-    from repro_pipeline.sandbox.choose import make_runner
     from resources.artifact_store import FsspecArtifactStore
     from resources.chat_replay import ReplayChat
     from resources.grobid import GrobidService
     from resources.ledger_sql import SqlLedger
+    from resources.runners import make_runner
     from resources.slots import HostSlots
 
     config = load_model(root / CONFIG_NAME, ProjectConfig)
@@ -45,7 +45,7 @@ def open_project(
         config=config,
         ledger=SqlLedger(config.ledger, folder=root),
         store=FsspecArtifactStore(_absolute_folder(config.store, root)),
-        runner=make_runner(runner or config.runner),
+        runner=make_runner(runner or config.runner, config.docker),
         secret=_secret(root / ".repro" / SECRET_NAME),
         slots=HostSlots(config.slots, config.workers),
         tei_service=GrobidService(config.grobid) if config.grobid else None,

@@ -17,6 +17,7 @@ from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import UserError
 
 if TYPE_CHECKING:
+    from repro_pipeline.config import ProjectConfig
     from repro_pipeline.project import Project
 
 _ROOM_NEEDED = 5 << 30
@@ -54,14 +55,19 @@ def doctor(options: argparse.Namespace) -> int:
 
 def examine() -> Iterator[Finding]:
     """Everything that can be tried here; the project's part where there is a project."""
+    from repro_pipeline.config import ProjectConfig
+
     yield _python()
-    yield from _runners()
-    yield _disk(Path.cwd())
+    project, trouble = None, ""
     try:
         project = opening.project_here()
     except UserError as error:
-        absent = "there is no repro.yaml" in str(error)
-        yield Finding("project", "warning" if absent else "fault", str(error))
+        trouble = str(error)
+    yield from _runners(project.config if project else ProjectConfig())
+    yield _disk(Path.cwd())
+    if project is None:
+        absent = "there is no repro.yaml" in trouble
+        yield Finding("project", "warning" if absent else "fault", trouble)
         return
     yield Finding("project", "ok", str(project.root))
     yield _tried("ledger", lambda: _ledger(project))
@@ -79,16 +85,17 @@ def _python() -> Finding:
     return Finding("Python", "fault", f"{version}; 3.11, 3.12 or 3.13 is needed.")
 
 
-def _runners() -> Iterator[Finding]:
+def _runners(config: ProjectConfig) -> Iterator[Finding]:
     from repro_pipeline.errors import SandboxUnavailable
-    from repro_pipeline.sandbox.choose import RUNNERS
+    from resources.runners import RUNNERS, make_runner
 
-    for name, runner in RUNNERS.items():
+    for name in RUNNERS:
         unsafe = name == "unsafe_local"
         try:
-            held = runner().enforcement()
+            held = make_runner(name, config.docker).enforcement()
         except SandboxUnavailable as error:
-            yield Finding(f"runner {name}", "fault", str(error))
+            state = "fault" if name == config.runner else "warning"
+            yield Finding(f"runner {name}", state, str(error))
             continue
         levels = {level: [n for n, one in held.items() if one == level] for level in held.values()}
         said = "; ".join(f"{level}: {', '.join(names)}" for level, names in levels.items())

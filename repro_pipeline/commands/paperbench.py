@@ -223,9 +223,9 @@ def _reproduced(submission: Path, timeout: str) -> Reproduced:
     from repro_pipeline.environment.build import environment_mounts, host_python
     from repro_pipeline.environment.make import make_environment
     from repro_pipeline.quantities import Seconds
-    from repro_pipeline.sandbox.choose import make_runner
     from repro_pipeline.scoring.paperbench_reproduce import reproduce
     from resources.artifact_store import FsspecArtifactStore
+    from resources.runners import make_runner
     from resources.user_cache import cache_folder
 
     try:

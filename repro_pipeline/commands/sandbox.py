@@ -15,6 +15,7 @@ from repro_pipeline.commands.parser import command, family
 from repro_pipeline.errors import UserError
 
 if TYPE_CHECKING:
+    from repro_pipeline.config import Docker
     from repro_pipeline.sandbox.policy import RunOutcome, SandboxPolicy
 
 TIMED_OUT, LIMITED = 124, 125
@@ -24,7 +25,9 @@ def add_to(commands) -> None:
     """Add these to the parser."""
     parts = family(commands, "sandbox", "try the sandbox")
     one = command(parts, run, "run")
-    one.add_argument("--runner", default="bubblewrap", help="bubblewrap (default) or unsafe_local")
+    one.add_argument(
+        "--runner", default="bubblewrap", help="bubblewrap (default), docker or unsafe_local"
+    )
     one.add_argument("--policy", metavar="FILE", help="a YAML file: limits, mounts, minimum, …")
     one.add_argument(
         "--mount", action="append", default=[], metavar="SOURCE:TARGET", help="a read-only input"
@@ -40,13 +43,13 @@ def run(options: argparse.Namespace) -> int:
 
     Exit code: the command's own; 124 timed out, 125 ended by a limit, 3 no sandbox here.
     """
-    from repro_pipeline.sandbox.choose import make_runner
     from repro_pipeline.sandbox.outputs import printable
+    from resources.runners import make_runner
 
     words = options.words[1:] if options.words[:1] == ["--"] else options.words
     if not words:
         raise UserError("there is no command.", hint="repro sandbox run -- python3 -c 'print(1)'")
-    policy, runner = _policy(options), make_runner(options.runner)
+    policy, runner = _policy(options), make_runner(options.runner, _docker())
     with tempfile.TemporaryDirectory(prefix="repro-sandbox-") as scratch:
         work, out = Path(scratch, "work"), Path(scratch, "out")
         _copy(options.work, work)
@@ -65,6 +68,15 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print(outcome, kept)
     return _exit_code(outcome)
+
+
+def _docker() -> Docker:
+    """The engine of the project here; the usual one where there is no project."""
+    from repro_pipeline.config import CONFIG_NAME, Docker, ProjectConfig, find_project
+    from repro_pipeline.yamlfile import load_model
+
+    root = find_project(Path.cwd())
+    return load_model(root / CONFIG_NAME, ProjectConfig).docker if root else Docker()
 
 
 def _policy(options: argparse.Namespace) -> SandboxPolicy:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from repro_pipeline.errors import SandboxUnavailable, UserError
 from repro_pipeline.sandbox.cgroup import sweep
@@ -202,6 +203,21 @@ def _outcome(report: dict, job: Job) -> RunOutcome:
         if not said.startswith("execvp "):
             raise SandboxUnavailable(f"the sandbox could not be made: {said}.", hint=mending(said))
         code = _NOT_FOUND
+    return ended_outcome(
+        ended,
+        code,
+        job.limits,
+        seconds=report["seconds"],
+        cpu_seconds=report["cpu_seconds"],
+        peak_memory_bytes=report["peak_memory"],
+        output_bytes=report["written"],
+        enforcement={name: Enforcement(level) for name, level in report["held"].items()},
+    )
+
+
+def ended_outcome(ended: str, code: int, limits: Limits, **measured: Any) -> RunOutcome:
+    """The outcome of a run that `ended` (cancelled, or the name of a limit; else empty) stopped,
+    or that came to its end with an exit code; `measured` are further fields."""
     if ended == "cancelled":
         status = Status.CANCELLED
     elif ended == "wall_clock":
@@ -210,16 +226,8 @@ def _outcome(report: dict, job: Job) -> RunOutcome:
         status = Status.BUDGET_EXHAUSTED
     else:
         status = Status.OK if code == 0 else Status.FAILED
-    return RunOutcome(
-        status=status,
-        exit_code=None if ended else code,
-        reason=_sentence(ended, code, job.limits),
-        seconds=report["seconds"],
-        cpu_seconds=report["cpu_seconds"],
-        peak_memory_bytes=report["peak_memory"],
-        output_bytes=report["written"],
-        enforcement={name: Enforcement(level) for name, level in report["held"].items()},
-    )
+    reason = _sentence(ended, code, limits)
+    return RunOutcome(status=status, exit_code=None if ended else code, reason=reason, **measured)
 
 
 def _sentence(ended: str, code: int, limits: Limits) -> str:

@@ -47,9 +47,12 @@ _ARCHITECTURES = {
     "x86_64": (0xC000003E, _X86_64, 56, 41, 53, True),
     "aarch64": (0xC00000B7, _ARM64, 220, 198, 199, False),
 }
+REFUSED = tuple(sorted({*_X86_64, *_ARM64}))
+"""The names of the refused calls."""
+
 _CLONE3 = 435
-_NAMESPACES = 0x7E020080  # the CLONE_NEW* flags
-_FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK
+NAMESPACES = 0x7E020080  # the CLONE_NEW* flags
+FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _MACHINE, _ARGUMENT = 0, 4, 16
@@ -76,12 +79,12 @@ def program(machine: str | None = None) -> bytes | None:
     lines += _if(_EQUAL, _CLONE3, [_op(_RETURN, _ERROR | errno.ENOSYS)], [])
     namespaces = [
         _op(_LOAD, _ARGUMENT),
-        *_if(_ANY_BIT, _NAMESPACES, [refused], []),
+        *_if(_ANY_BIT, NAMESPACES, [refused], []),
         _op(_RETURN, _ALLOW),
     ]
     lines += _if(_EQUAL, clone, namespaces, [])
     families = [_op(_LOAD, _ARGUMENT)]
-    for family in _FAMILIES:
+    for family in FAMILIES:
         families += _if(_EQUAL, family, [_op(_RETURN, _ALLOW)], [])
     families.append(_op(_RETURN, _ERROR | errno.EAFNOSUPPORT))
     for number in (socket, socketpair):

@@ -37,8 +37,8 @@ def test_quantities_and_roles_are_read():
     ("text", "sentence"),
     [
         (
-            "runner: docker",
-            "runner: must be 'bubblewrap' or 'unsafe_local', not the text 'docker'.",
+            "runner: podman",
+            "runner: must be 'bubblewrap', 'docker' or 'unsafe_local', not the text 'podman'.",
         ),
         ("seeds: 0", "seeds: must be greater than or equal to 1, not the number 0."),
         ("workers: 0", "workers: must be greater than or equal to 1, not the number 0."),

@@ -9,7 +9,7 @@ from sandbox_bench import Bench
 
 from repro_pipeline.errors import SandboxUnavailable
 from repro_pipeline.ports import Runner
-from repro_pipeline.sandbox.choose import make_runner
+from resources.runners import make_runner
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ DRIVER = """
 import signal
 import sys
 from pathlib import Path
-from repro_pipeline.sandbox.choose import make_runner
+from resources.runners import make_runner
 from repro_pipeline.sandbox.policy import SandboxPolicy
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell's background job starts it

@@ -8,7 +8,6 @@ import pytest
 from pydantic import ValidationError
 
 from repro_pipeline.errors import SandboxUnavailable, UserError
-from repro_pipeline.sandbox.choose import make_runner
 from repro_pipeline.sandbox.hints import mending
 from repro_pipeline.sandbox.policy import (
     Enforcement,
@@ -19,6 +18,7 @@ from repro_pipeline.sandbox.policy import (
     refuse_below,
     seen_at,
 )
+from resources.runners import make_runner
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_the_default_environment_takes_nothing_from_the_host(monkeypatch: pytest
 
 
 def test_an_unknown_runner_is_an_error_and_no_other_is_taken():
-    with pytest.raises(SandboxUnavailable, match="no runner 'docker'"):
-        make_runner("docker")
+    with pytest.raises(SandboxUnavailable, match="no runner 'podman'"):
+        make_runner("podman")
     assert make_runner("unsafe_local").name == "unsafe_local"
 
 

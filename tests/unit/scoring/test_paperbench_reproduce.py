@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from repro_pipeline.errors import SandboxUnavailable, UserError
-from repro_pipeline.sandbox.choose import make_runner
 from repro_pipeline.scoring.paperbench_judge import by_rule, visible
 from repro_pipeline.scoring.paperbench_reproduce import reproduce, texts
 from repro_pipeline.scoring.paperbench_tree import Category, TaskNode
 from repro_pipeline.status import Status
+from resources.runners import make_runner
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,126 @@
+"""A sandbox policy as the options with which Docker makes a container; used by runs and by steps.
+
+Enforced by the engine and the kernel: no network but a loopback of its own, a read-only root file
+system, no capabilities, no new privileges, an unprivileged user, a list of refused system calls,
+limits on memory (no swap), processes, CPU, open files and file sizes, private and capped `/tmp` and
+`/dev/shm`, inputs read-only and without what is mounted below them, no `/sys`, no terminals, no
+message queues, none of the host's environment, an init that ends all processes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from repro_pipeline.errors import SandboxUnavailable
+from repro_pipeline.sandbox.policy import OUT, WORK, Mount, SandboxPolicy, default_environment
+from repro_pipeline.sandbox.seccomp_profile import profile
+
+HOME = "/tmp"
+_INIT = 1  # counts among the processes
+_EMPTY = "ro,size=4k"
+
+
+def container_options(
+    policy: SandboxPolicy, *, user: int, workdir: Path, out: Path, labels: Mapping[str, str]
+) -> dict[str, Any]:
+    """What `docker.containers.create` is to be given beside the image and the command.
+
+    `user` is the number of the user and group that the container runs as. Raises SandboxUnavailable
+    where no filter of system calls is known for this machine.
+    """
+    filtered = profile()
+    if filtered is None:
+        raise SandboxUnavailable("no filter of system calls is known for this kind of processor.")
+    limits = policy.limits
+    return {
+        "user": f"{user}:{user}",
+        "hostname": "sandbox",
+        "working_dir": str(WORK),
+        "environment": environment(policy),
+        "labels": dict(labels),
+        "network_mode": "none",
+        "dns": ["127.0.0.1"],
+        "ipc_mode": "private",
+        "cgroupns": "private",
+        "init": True,
+        "read_only": True,
+        "cap_drop": ["ALL"],
+        "security_opt": ["no-new-privileges", f"seccomp={json.dumps(filtered)}"],
+        "mem_limit": limits.memory,
+        "memswap_limit": limits.memory,
+        "pids_limit": limits.processes + _INIT,
+        "nano_cpus": round(limits.cpus * 1e9) if limits.cpus else None,
+        "ulimits": [
+            _ulimit("nofile", limits.open_files),
+            _ulimit("fsize", limits.output),
+            _ulimit("core", 0),
+            _ulimit("msgqueue", 0),
+        ],
+        "shm_size": limits.scratch,
+        "tmpfs": {
+            "/tmp": f"size={limits.scratch},mode=1777,exec",
+            "/sys": _EMPTY,
+            "/dev/pts": _EMPTY,
+            "/dev/mqueue": _EMPTY,
+        },
+        "mounts": [
+            *(_bind(mount.source, mount.target, read_only=True) for mount in policy.mounts),
+            _bind(workdir, WORK),
+            _bind(out, OUT),
+        ],
+        "device_requests": [_cards(policy.gpus)] if policy.gpus else [],
+        "healthcheck": {"test": ["NONE"]},
+        "use_config_proxy": False,
+    }
+
+
+def environment(policy: SandboxPolicy) -> dict[str, str]:
+    """The variables of a run."""
+    return {**default_environment(HOME, "/tmp"), **policy.environment}
+
+
+def accounts(user: int) -> dict[str, str]:
+    """The texts of /etc/passwd and /etc/group with that user alone."""
+    return {
+        "/etc/passwd": f"repro:x:{user}:{user}::{HOME}:/bin/sh\n",
+        "/etc/group": f"repro:x:{user}:\n",
+    }
+
+
+def with_accounts(policy: SandboxPolicy, user: int, folder: Path) -> SandboxPolicy:
+    """The policy with the files of `accounts`, which are written to `folder`, among its mounts."""
+    mounts = []
+    for target, text in accounts(user).items():
+        source = folder / Path(target).name
+        source.write_text(text)
+        source.chmod(0o444)
+        mounts.append(Mount(source=source, target=Path(target)))
+    return policy.model_copy(update={"mounts": (*policy.mounts, *mounts)})
+
+
+def _ulimit(name: str, most: int) -> dict:
+    return {"Name": name, "Soft": most, "Hard": most}
+
+
+def _bind(source: Path, target: Path, *, read_only: bool = False) -> dict:
+    """One folder or file, without what is mounted below it: that would stay writable."""
+    return {
+        "Type": "bind",
+        "Source": str(source.resolve()),
+        "Target": str(target),
+        "ReadOnly": read_only,
+        "BindOptions": {"Propagation": "rprivate", "NonRecursive": True},
+    }
+
+
+def _cards(numbers: tuple[int, ...]) -> dict:
+    return {
+        "Driver": "",
+        "Count": 0,
+        "DeviceIDs": [str(number) for number in numbers],
+        "Capabilities": [["gpu"]],
+        "Options": {},
+    }
