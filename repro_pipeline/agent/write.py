@@ -54,7 +54,9 @@ class Ground:
     assumptions: AssumptionLedger
 
 
-def write_code(stage: Stage, ground: Ground) -> Implementation | Ended:
+def write_code(
+    stage: Stage, ground: Ground, *, loop: type[PaperReproAgent] = PaperReproAgent
+) -> Implementation | Ended:
     """Let the agent work within the budget, and freeze what stands when it ends.
 
     Whatever ends it, code that can be run is frozen and scored; the stage's status says why it ended.
@@ -81,7 +83,7 @@ def write_code(stage: Stage, ground: Ground) -> Implementation | Ended:
     steps = budget.steps if budget.steps is not None else project.config.agent.steps
     _say_start(stage, desk, session, material, budget, steps)
     tools = Tools(desk, material, workspace, trials, coder, session)
-    end = PaperReproAgent(tools, steps).work()
+    end = loop(tools, steps).work()
     return _freeze(stage, ground, trials, workspace, end)
 
 

@@ -559,6 +559,37 @@ class StoreSwept(Payload):
         return f"swept:{self.started_at.isoformat()}"
 
 
+class BenchPlanned(Payload):
+    """A comparison of agents was planned, or grew: its conditions, in the store."""
+
+    kind: Literal["bench_planned"] = "bench_planned"
+    plan: Sha256
+
+    @property
+    def key(self) -> str:
+        """Once per plan."""
+        return f"bench:{self.plan}"
+
+
+class BenchTrialEnded(Payload):
+    """A trial of a comparison ended, well or not: its row, in the store."""
+
+    kind: Literal["bench_trial_ended"] = "bench_trial_ended"
+    trial: str
+    """Task, contestant and repeat."""
+    row: Sha256
+    status: Status
+    reason: Reason | None = None
+    tokens: Count
+    usd: float | None
+    """None where no price is known."""
+
+    @property
+    def key(self) -> str:
+        """Once per trial: what ended is not run again."""
+        return f"bench-trial:{self.trial}"
+
+
 AnyPayload = Annotated[
     BundleSeen
     | PaperImported
@@ -586,7 +617,9 @@ AnyPayload = Annotated[
     | ReviewSampled
     | ReviewOpened
     | ReviewDecided
-    | StoreSwept,
+    | StoreSwept
+    | BenchPlanned
+    | BenchTrialEnded,
     Field(discriminator="kind"),
 ]
 PAYLOAD: TypeAdapter[AnyPayload] = TypeAdapter(AnyPayload)

@@ -67,10 +67,13 @@ class _Given:
     implementation: Implementation
 
 
-def grade(project: Project, paper: str, bundle: Path, submission: Path) -> Graded:
+def grade(
+    project: Project, paper: str, bundle: Path, submission: Path, *, probe: bool = True
+) -> Graded:
     """Score the submission in one folder against the bundle in another.
 
-    `project` is a fresh one of the grader, whose secret nobody has seen; `paper` its name there.
+    `project` is a fresh one of the grader, whose secret nobody has seen; `paper` its name there. Code
+    that is trusted already needs no `probe`: then integrity is what it is without evidence.
     Raises UserError where bundle or submission cannot be read, or there is no sandbox.
     """
     said = open_submission(submission)
@@ -80,7 +83,7 @@ def grade(project: Project, paper: str, bundle: Path, submission: Path) -> Grade
     given = _read(project, paper, folder, project.config.seeds, said)
     desk = _Desk(project, paper)
     desk.keep(given)
-    evidence = desk.run(given, said)
+    evidence = desk.run(given, said, probe=probe)
     scores = desk.judge(evidence)
     return Graded(said, scores, evidence)
 
@@ -149,7 +152,7 @@ class _Desk:
             )
         )
 
-    def run(self, given: _Given, said: Submission) -> Evidence:
+    def run(self, given: _Given, said: Submission, *, probe: bool) -> Evidence:
         """Everything that costs runs, and the evidence of it."""
         environment = self.value(self.do("environment", self._environment), BuiltEnvironment)
         sets: list[RunSet | None] = []
@@ -164,8 +167,11 @@ class _Desk:
             for name, kind in kinds.items():
                 row = self.do(name, lambda stage, kind=kind: run_kind(stage, kind, setting))
                 sets.append(self.value(row, RunSet))
-            row = self.do("integrity", lambda stage: _integrity(stage, setting, given, sets, said))
-            integrity = self.value(row, IntegrityEvidence)
+            if probe:
+                row = self.do(
+                    "integrity", lambda stage: _integrity(stage, setting, given, sets, said)
+                )
+                integrity = self.value(row, IntegrityEvidence)
         row = self.do(
             "experiment_ledger",
             lambda stage: gather_evidence(
