@@ -25,6 +25,7 @@ from repro_pipeline.ledger.events import (
     ReviewDecided,
     ReviewSampled,
     Scored,
+    ScoresChanged,
     StageFinished,
     WarningRecorded,
 )
@@ -58,6 +59,7 @@ class State:
     assumptions: dict[str, tuple[Assumption, int]] = field(default_factory=dict)
     stages: dict[str, StageFinished] = field(default_factory=dict)
     scores: dict[str, Scored] = field(default_factory=dict)
+    score_changes: dict[str, ScoresChanged] = field(default_factory=dict)
     sampled: dict[tuple[str, str], ReviewSampled] = field(default_factory=dict)
     decided: dict[tuple[str, str], tuple[DecisionRow, ...]] = field(default_factory=dict)
     calls: dict[str, ModelCallRow] = field(default_factory=dict)
@@ -152,6 +154,12 @@ def scores(state: State) -> tuple[Scored, ...]:
 
 
 @_projection
+def score_changes(state: State) -> tuple[ScoresChanged, ...]:
+    """Every comparison of scores with those before, in order."""
+    return tuple(state.score_changes.values())
+
+
+@_projection
 def reviews(state: State) -> tuple[ReviewRow, ...]:
     """Every claim that was drawn for review, with the decisions so far."""
     return tuple(
@@ -218,6 +226,8 @@ def _apply(state: State, event: Event) -> None:
             state.stages[payload.stage] = payload
         case Scored():
             state.scores[payload.key] = payload
+        case ScoresChanged():
+            state.score_changes[payload.key] = payload
         case ReviewSampled():
             state.sampled[payload.claim, payload.scores] = payload
         case ReviewDecided():

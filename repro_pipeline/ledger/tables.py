@@ -13,7 +13,13 @@ from pydantic import BaseModel
 from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.frozen import Frozen, Sha256
 from repro_pipeline.ledger import projections, rows
-from repro_pipeline.ledger.events import Event, Scored, StageFinished, WarningRecorded
+from repro_pipeline.ledger.events import (
+    Event,
+    Scored,
+    ScoresChanged,
+    StageFinished,
+    WarningRecorded,
+)
 from repro_pipeline.status import Status
 
 if TYPE_CHECKING:
@@ -68,6 +74,7 @@ def tables(
         "assumptions": (rows.AssumptionRow, projections.assumptions(state)),
         "stages": (StageFinished, projections.stages(state)),
         "scores": (Scored, projections.scores(state)),
+        "score_changes": (ScoresChanged, projections.score_changes(state)),
         "reviews": (rows.ReviewRow, projections.reviews(state)),
         "review_decisions": (rows.DecisionRow, projections.decisions(state)),
         "model_calls": (rows.ModelCallRow, projections.model_calls(state)),

@@ -25,6 +25,7 @@ from repro_pipeline.report.grid import rebuilt
 from repro_pipeline.report.model import ReportData
 from repro_pipeline.report.privacy import is_private
 from repro_pipeline.report.rows import ClaimRow, PairRow, claim_rows, pair_rows
+from repro_pipeline.scoring.history import change_rows
 from repro_pipeline.scoring.model import Evidence
 from repro_pipeline.scoring.review import after_review
 from repro_pipeline.scoring.sensitivity import movements
@@ -61,6 +62,7 @@ def render_html(data: ReportData) -> str:
             image=image_words(data.evidence.runner),
             review=review_words(data),
             script=script(data),
+            changes=change_rows(data.change) if data.change else [],
         )
     )
 

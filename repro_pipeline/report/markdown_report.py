@@ -18,6 +18,7 @@ from repro_pipeline.report.html import (
 from repro_pipeline.report.markdown import ablations_markdown, escaped, table
 from repro_pipeline.report.model import ReportData
 from repro_pipeline.report.rows import ClaimRow, claim_rows, pair_rows
+from repro_pipeline.scoring.history import change_rows
 from repro_pipeline.scoring.review import after_review
 from repro_pipeline.scoring.sensitivity import movements
 
@@ -32,6 +33,7 @@ def render_markdown(data: ReportData) -> str:
         "Why claims did not reproduce": _causes(data, names),
         "Ablations and comparisons": [ablations_markdown(data.scores, data.evidence.claims)],
         "Rubric": _rubric(data),
+        "Since the scores before": _change(data),
         "Integrity": _integrity(data),
         "Assumptions": _assumptions(data),
         "Sensitivity": _sensitivity(data, names),
@@ -132,6 +134,15 @@ def _rubric(data: ReportData) -> Iterator[str]:
             for one in data.scores.dimensions
         ],
     )
+
+
+def _change(data: ReportData) -> Iterator[str]:
+    if data.change is None:
+        yield "These are the first scores."
+        return
+    yield escaped(data.change.sentence)
+    if rows := change_rows(data.change):
+        yield table(tuple(rows[0]), [tuple(row.values()) for row in rows])
 
 
 def _integrity(data: ReportData) -> Iterator[str]:

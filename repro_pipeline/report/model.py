@@ -11,6 +11,7 @@ from repro_pipeline.ledger.events import Head, WarningRecorded
 from repro_pipeline.lineage.model import Assumption, Lineage
 from repro_pipeline.paper.model import Source, Table
 from repro_pipeline.scoring.attribution import Attribution
+from repro_pipeline.scoring.changes import ScoreChange
 from repro_pipeline.scoring.explain import Explanation
 from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
 from repro_pipeline.scoring.rubric import Rubric
@@ -68,6 +69,8 @@ class ReportData(Frozen):
     explanations: tuple[Explanation, ...] = ()
     """Every score with its evidence, formula, threshold, and what would change it."""
     review: ReviewQueue | None = None
+    change: ScoreChange | None = None
+    """What these scores say otherwise than those before; None for the first."""
     warnings: tuple[WarningRecorded, ...] = ()
     model_cost: ModelCost | None = None
     """None where no model was called."""

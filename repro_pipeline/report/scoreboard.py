@@ -25,6 +25,7 @@ from repro_pipeline.ledger.projections import (
     attempts,
     model_calls,
     reviews,
+    score_changes,
     stages,
     timeline,
 )
@@ -75,6 +76,8 @@ class ScoreboardRow(Frozen):
     headline: str = ""
     review: str = ""
     """What people's decisions make of the verdicts, which stand beside them as the rubric gave them."""
+    changed: str = ""
+    """What the latest scores say otherwise than those before, and by which settings."""
     reason: str = ""
     attempts: int = 0
     run_seconds: float = 0.0
@@ -213,6 +216,7 @@ def _row(paper: str, state: State, project: Project) -> ScoreboardRow:
         integrity=result.integrity,
         headline=result.headline,
         review=_review(result, scored.output, state) or "",
+        changed=_changed(state, scored.output),
         report=f"{paper}/{report.name}" if report.exists() else None,
         **{verdict.value: found[verdict] for verdict in Verdict},
         **{dimension.id: dimension.outcome for dimension in result.dimensions},
@@ -222,6 +226,11 @@ def _row(paper: str, state: State, project: Project) -> ScoreboardRow:
 def _review(scores: Scores, stored: str, state: State) -> str | None:
     """What was decided on these scores, also since the report was written."""
     return after_review(scores, [item_of(row) for row in reviews(state) if row.scores == stored])
+
+
+def _changed(state: State, stored: str) -> str:
+    made = [change.sentence for change in score_changes(state) if change.after == stored]
+    return made[-1] if made else ""
 
 
 def _title(row: StageFinished | None, project: Project) -> str:

@@ -34,6 +34,7 @@ from repro_pipeline.report.privacy import (
 from repro_pipeline.scoring.attribution import Attribution
 from repro_pipeline.scoring.current import rubric_of
 from repro_pipeline.scoring.explain import explanations
+from repro_pipeline.scoring.history import last_change
 from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import Stage, latest
@@ -93,6 +94,7 @@ def write_report(
         stages=_stage_rows(stage),
         explanations=explanations(scores),
         review=review,
+        change=last_change(project, stage.paper),
         warnings=warnings(events),
         model_cost=_model_cost(model_calls(events)),
         ledger=project.ledger.head(stage.paper),
