@@ -419,7 +419,7 @@ def test_attack_can_be_seen(scene: Range, row: Attack):
 
 
 def test_every_program_is_in_the_table():
-    programs = {path.stem for path in HERE.glob("programs/*.py")}
+    programs = {path.stem for path in HERE.glob("programs/*.py") if "ask_" not in path.stem}
     assert programs == {row.name for row in ATTACKS} | {"send_datagrams"}
     assert len(programs) >= 40
 

@@ -7,7 +7,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -358,7 +358,8 @@ def test_the_end_of_the_proxy_ends_its_connections_and_leaves_no_file(site):
         line.sendall(b"GET http://data.test/ HT")
     with line:
         line.settimeout(10)
-        assert line.recv(10) == b""
+        with suppress(ConnectionResetError):  # it was not even taken up
+            assert line.recv(10) == b""
     assert not door.parent.exists()
 
 
