@@ -40,6 +40,7 @@ sys.path.insert(0, root)
 from resources.docker_engine import clean_up
 clean_up(*rest)
 """
+_FOLDER = "repro-docker-"
 _LATE = 1.0  # seconds in which the engine may still make what an owner asked for before its end
 _HINT = (
     "Start one (`sudo systemctl start docker`) and be allowed to use it (`docker info` shows it), "
@@ -100,7 +101,7 @@ class Owner:
 
     def __init__(self, host: str | None) -> None:
         self.name = f"{' '.join(_here())} {os.getpid()} {_started(os.getpid())} {id(self)}"
-        self.folder = Path(tempfile.mkdtemp(prefix="repro-docker-"))
+        self.folder = Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{self.name.replace(' ', '_')}-"))
         self.folder.chmod(0o755)
         command = [sys.executable, "-I", "-S", "-c", _GUARD, str(_ROOT), str(os.getpid())]
         guard = subprocess.Popen(
@@ -129,10 +130,14 @@ def clean_up(host: str, owner: str, folder: str) -> None:
 
 
 def sweep(client: docker.DockerClient) -> int:
-    """Remove the containers whose owner, a process of this host, is gone; how many these were."""
+    """Remove what owners left that are processes of this host and gone; how many containers."""
     gone = [one for one in _labelled(client, OWNER) if not _may_live(one.labels[OWNER])]
     for container in gone:
         remove(client, container.id)
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
+        owner = folder.name.removeprefix(_FOLDER).rpartition("-")[0].replace("_", " ")
+        if not _may_live(owner):
+            shutil.rmtree(folder, ignore_errors=True)
     return len(gone)
 
 
@@ -155,6 +160,8 @@ def _labelled(client: docker.DockerClient, label: str) -> list:
 
 def _may_live(owner: str) -> bool:
     """Whether an owner lives, or is none of those that can be seen from here."""
+    if owner.count(" ") != 5:
+        return True
     host, boot, processes, pid, started, _ = owner.split(" ")
     our_host, our_boot, our_processes = _here()
     if host != our_host or (boot == our_boot and processes != our_processes):
@@ -165,7 +172,8 @@ def _may_live(owner: str) -> bool:
 def _here() -> tuple[str, str, str]:
     """The host, its boot, and the set of processes in which a number names one process."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    return socket.gethostname(), boot, str(Path("/proc/self/ns/pid").readlink())
+    processes = Path("/proc/self/ns/pid").stat().st_ino
+    return socket.gethostname().replace("_", "-"), boot, str(processes)
 
 
 def _started(pid: int) -> str:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from tests.docker_engine import Engine
 
 # No verdict depends on how fast the machine is; in CI the drawn examples are the same each time.
 settings.register_profile(
@@ -42,3 +47,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("REPRO_PROJECT", str(root))
     monkeypatch.setenv("DAGSTER_HOME", str(root / ".repro" / "dagster"))
     return root
+
+
+@pytest.fixture(scope="session")
+def docker_engine() -> Iterator[Engine]:
+    """A Docker engine with a base image; tests that need it skip where there can be none."""
+    from tests.docker_engine import running_engine
+
+    with running_engine() as engine:
+        yield engine
