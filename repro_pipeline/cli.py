@@ -30,6 +30,7 @@ from repro_pipeline.commands import (
     score,
     store,
     ui,
+    why,
 )
 from repro_pipeline.commands.exits import INTERRUPTED, MENDABLE, NO_SANDBOX, OK
 from repro_pipeline.commands.parser import command
@@ -72,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     for part in (
         papers,
         run,
+        why,
         rescore,
         agent,
         score,
