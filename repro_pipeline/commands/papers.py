@@ -25,11 +25,23 @@ def add_to(commands) -> None:
     one.add_argument(
         "path",
         metavar="PAPER",
-        help="a folder with paper.{tex,md,pdf,…} and, optionally, task.yaml, code/, …; "
-        "or arxiv:ID, an arXiv DOI, or the address of a PDF, to be fetched",
+        help="a folder with paper.{tex,md,pdf,…} and, optionally, task.yaml, code/, …; a PaperBench or "
+        "ReScience C folder; or arxiv:ID, an arXiv DOI, or the address of a PDF, to be fetched",
     )
     one.add_argument(
         "--id", help="the paper's id; by default the folder's name, or from the address"
+    )
+    one.add_argument(
+        "--code",
+        metavar="URL@COMMIT",
+        help="the authors' code: a Git repository (https, ssh or a path) at a commit, branch or tag",
+    )
+    one.add_argument(
+        "--command",
+        dest="pick",
+        type=int,
+        metavar="N",
+        help="run the code by the Nth command that its README proposes (shown by an add without it)",
     )
     command(commands, status, "status").add_argument("papers", nargs="*", metavar="ID")
     command(commands, report, "report").add_argument("paper", metavar="ID")
@@ -76,42 +88,63 @@ def init(options: argparse.Namespace) -> int:
 
 
 def add(options: argparse.Namespace) -> int:
-    """Copy a bundle into the project, or fetch a paper, and make it a partition."""
+    """Copy a bundle into the project, import or fetch a paper, and make it a partition."""
     from assets.watch import register_papers
     from repro_pipeline.bundle.folder import open_bundle, paper_id_of
+    from repro_pipeline.commands import adding
+    from repro_pipeline.imports.layouts import id_of, import_folder, layout_of
+    from repro_pipeline.imports.record import GRADING, ImportRecord, write_record
     from repro_pipeline.paper.fetch import parse_target
 
     project = opening.project_here()
     target = None if Path(options.path).exists() else parse_target(options.path)
     source = Path(options.path).resolve()
-    paper = paper_id_of(options.id or (target.paper_id if target else source.name))
-    folder = project.bundle(paper)
-    if folder.exists():
-        raise UserError(
-            f"the project has a paper '{paper}' already.",
-            where=str(folder),
-            hint="Give another id with --id, or edit that folder.",
-        )
-    fresh = folder.with_name(f".{paper}.new")
-    shutil.rmtree(fresh, ignore_errors=True)
+    layout = "bundle" if target else layout_of(source)
+    paper = paper_id_of(options.id or (target.paper_id if target else id_of(source, layout)))
+    folder, grading = project.bundle(paper), project.root / GRADING / paper
+    for taken in (folder, grading):
+        if taken.exists():
+            raise UserError(
+                f"the project has a paper '{paper}' already.",
+                where=str(taken),
+                hint="Give another id with --id, or edit that folder.",
+            )
+    fresh, hidden = (place.with_name(f".{paper}.new") for place in (folder, grading))
+    record = ImportRecord(layout=layout, asked=options.path)
     try:
+        for left in (fresh, hidden):
+            shutil.rmtree(left, ignore_errors=True)
         if target:
             _fetch(project, target, fresh, asked=options.path)
-            open_bundle(fresh, paper=paper)
+        elif layout == "bundle":
+            _copy(source, fresh)
         else:
-            _copy(source, fresh, paper=paper)
+            record = import_folder(source, layout, fresh, hidden, asked=options.path)
+        if options.code:
+            record = adding.with_code(record, fresh, options.code)
+        if options.pick is not None:
+            adding.pick_command(fresh, options.pick)
+        foreign = layout != "bundle" or bool(options.code)
+        if foreign:
+            write_record(record, fresh)
+        open_bundle(fresh, paper=paper)
+        if hidden.exists():
+            hidden.rename(grading)
         fresh.rename(folder)
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        for left in (fresh, hidden):
+            shutil.rmtree(left, ignore_errors=True)
+    if foreign:
+        adding.keep_import(project, paper, record)
     register_papers(opening.instance_of(project), project)
+    adding.tell_import(record, paper)
+    adding.tell_code(folder)
     print(f"Added {paper}. Reproduce it with `repro run {paper}`.")
     return OK
 
 
-def _copy(source: Path, fresh: Path, *, paper: str) -> None:
-    """A copy of a bundle that is in order."""
-    from repro_pipeline.bundle.folder import open_bundle
-
+def _copy(source: Path, fresh: Path) -> None:
+    """A copy of a bundle."""
     if source.is_file():
         raise UserError(
             "is a file, and a paper is a folder.",
@@ -126,7 +159,6 @@ def _copy(source: Path, fresh: Path, *, paper: str) -> None:
         )
     if fresh.is_relative_to(source):
         raise UserError("a bundle cannot hold the project.", where=str(source))
-    open_bundle(source, paper=paper)
     shutil.copytree(source, fresh, symlinks=True)
 
 

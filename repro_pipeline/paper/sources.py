@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.errors import BundleError, PaperError
+from repro_pipeline.imports.record import IMPORT_NAME, ImportRecord
 from repro_pipeline.paper.agree import disagreements, uncompared
 from repro_pipeline.paper.fetch import RECORD_NAME, FetchRecord
 from repro_pipeline.paper.model import Paper, SourceFormat
@@ -37,13 +38,32 @@ def read_sources(
 
 
 def came_together(bundle: Bundle, folder: Path) -> bool:
-    """Whether the sources were fetched from one place, and are as they came."""
+    """Whether the sources came from one place, fetched or imported, and are as they came."""
+    return any(
+        came and all(bundle.files.get(name) == came.get(name, "") for name in _files(bundle))
+        for came in (
+            _came(folder / RECORD_NAME, FetchRecord),
+            _came(folder / IMPORT_NAME, ImportRecord),
+        )
+    )
+
+
+def _came(path: Path, kind: type[FetchRecord | ImportRecord]) -> dict[str, str]:
+    """Digest per file by the record; empty where there is none."""
     try:
-        record = FetchRecord.model_validate_json((folder / RECORD_NAME).read_bytes())
+        record = kind.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
-        return False
-    came = {file.file: file.sha256 for file in record.files}
-    return all(bundle.files.get(name) == came.get(name, "") for name in bundle.sources)
+        return {}
+    return {file.file: file.sha256 for file in record.files}
+
+
+def _files(bundle: Bundle) -> list[str]:
+    """The files of the sources; of a LaTeX folder all that lie in it."""
+    return [
+        name
+        for name in bundle.files
+        if any(name == source or name.startswith(f"{source}/") for source in bundle.sources)
+    ]
 
 
 def read_agreeing(sources: Sequence[Path]) -> Paper:

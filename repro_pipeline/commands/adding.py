@@ -1,0 +1,147 @@
+"""How `repro add` takes what is foreign: a folder of another layout, code of a repository, a command."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import repro_pipeline
+from repro_pipeline.errors import UserError
+
+if TYPE_CHECKING:
+    from repro_pipeline.imports.readme import ProposedCommand
+    from repro_pipeline.imports.record import ImportRecord
+    from repro_pipeline.project import Project
+
+_SHOWN = 20
+
+
+def with_code(record: ImportRecord, bundle: Path, address: str) -> ImportRecord:
+    """Fetch a repository's commit into the bundle's code. Raises ImportFault where it may not be."""
+    from repro_pipeline.bundle.folder import TASK_NAME
+    from repro_pipeline.bundle.task import Task
+    from repro_pipeline.imports.code_address import parse_code
+    from repro_pipeline.imports.record import ImportFault
+    from repro_pipeline.lineage.literature import excluded_by_task
+    from repro_pipeline.yamlfile import load_model
+    from resources.code_source import fetch_code_at, remotes_of
+
+    target = parse_code(address)
+    task = load_model(bundle / TASK_NAME, Task) if (bundle / TASK_NAME).exists() else Task()
+    addresses = [target.address, *(remotes_of(Path(target.url)) if target.is_local else ())]
+    hits = [hit for one in addresses if (hit := excluded_by_task(one, task.exclude))]
+    if hits:
+        raise ImportFault(
+            f"is excluded ({hits[0].rule} names {hits[0].what}): it may never be looked at.",
+            where=target.url,
+            hint="An excluded repository is the paper's own code, kept from whoever reproduces it.",
+        )
+    folder = bundle / (task.code.path if task.code else "code")
+    if folder.exists():
+        raise ImportFault(
+            "the paper's folder has code already.",
+            where=folder.relative_to(bundle).as_posix(),
+            hint="Take it away, or leave out --code.",
+        )
+    origin = fetch_code_at(target, folder)
+    return record.model_copy(update={"code": origin})
+
+
+def pick_command(bundle: Path, number: int) -> None:
+    """Write a README's command into `task.yaml`. Raises UserError where it cannot stand there."""
+    from repro_pipeline.bundle.folder import TASK_NAME, open_bundle
+    from repro_pipeline.imports.task import task_text
+
+    found = _proposals(bundle)
+    if not 1 <= number <= len(found):
+        said = f"its READMEs propose {len(found)}" if found else "its READMEs propose none"
+        raise UserError(f"there is no command {number}: {said}.", where="--command")
+    task = bundle / TASK_NAME
+    text = task.read_text(encoding="utf-8") if task.exists() else "schema: 1\n"
+    if re.search(r"^code\s*:", text, re.M):
+        raise UserError(
+            "says how the code is run already.",
+            where=f"{TASK_NAME}: code",
+            hint="Leave out --command, or write the command there.",
+        )
+    lines = task_text(title=None, command=found[number - 1].command).split("\n", 1)[1]
+    task.write_text(f"{text.rstrip()}\n{lines}", encoding="utf-8")
+    open_bundle(bundle, paper="x")
+
+
+def _proposals(bundle: Path) -> tuple[ProposedCommand, ...]:
+    from repro_pipeline.bundle.folder import open_bundle
+    from repro_pipeline.imports.readme import commands_proposed
+
+    opened = open_bundle(bundle, paper="x")
+    code = bundle / (opened.task.code.path if opened.task.code else "code")
+    return commands_proposed(code) if opened.has_code else ()
+
+
+def keep_import(project: Project, paper: str, record: ImportRecord) -> None:
+    """Record in the ledger what was taken from where, and what must be known of it."""
+    from repro_pipeline.ledger.events import PaperImported
+
+    actor = f"code:repro-pipeline/{repro_pipeline.__version__}"
+    project.ledger.append(paper, PaperImported(record=record), actor=actor)
+
+
+def tell_import(record: ImportRecord, paper: str) -> None:
+    """Print what was taken, left out and kept from agents."""
+    if record.layout != "bundle":
+        print(f"Read as a {_NAMES[record.layout]} folder: {record.title}")
+        print(f"Taken: {len(record.files)} files.")
+    for name in record.left_out[:_SHOWN]:
+        print(f"Left out: {name}")
+    if len(record.left_out) > _SHOWN:
+        print(f"Left out: {len(record.left_out) - _SHOWN} more; import.json names them.")
+    for note in record.notes:
+        print(f"Note: {note}")
+    if any(one.source == "rubric.json" for one in record.grading):
+        print(
+            "Grade a submission with `repro paperbench grade --rubric "
+            f"grading/{paper}/rubric.json --submission DIR`."
+        )
+    if record.original and record.original.citation:
+        where = record.original.url or record.original.doi or ""
+        print(f"It is about: {record.original.citation} {where}".rstrip())
+    for address in record.code_named:
+        print(f"It names the code {address}: give it with `--code {address}@COMMIT`.")
+    if origin := record.code:
+        said = "" if origin.asked == origin.commit else f" ('{origin.asked}' at this time)"
+        print(f"Code: {origin.files} files of {origin.url} at {origin.commit}{said}.")
+        print(f"Licence: {origin.licence or 'no file of that name'}; git tree {origin.tree}.")
+        for sentence in origin.left_out:
+            print(f"Not fetched: {sentence}")
+
+
+_NAMES = {"paperbench": "PaperBench", "rescience": "ReScience C"}
+
+
+def tell_code(bundle: Path) -> None:
+    """Print how the code could be run, and what packages it needs; nothing is run."""
+    from repro_pipeline.bundle.folder import open_bundle
+    from repro_pipeline.environment.requirements import find_requirements
+    from repro_pipeline.experiment.load import SPEC_NAME
+
+    opened = open_bundle(bundle, paper="x")
+    given = opened.task.code
+    code = bundle / (given.path if given else "code")
+    if not opened.has_code:
+        return
+    try:
+        needs = find_requirements(code, given.requirements if given else None)
+        where = needs.file or "the imports"
+        print(f"Packages: {len(needs.lines)} by {where}.")
+        for note in needs.notes[:_SHOWN]:
+            print(f"Note: {note}")
+    except UserError as error:
+        print(f"Note: the packages are not clear yet: {error}")
+    if (given and given.command) or (code / SPEC_NAME).exists():
+        return
+    found = _proposals(bundle)
+    if found:
+        print("Its README proposes these commands; pick one with --command N, or write your own:")
+    for number, one in enumerate(found[:_SHOWN], start=1):
+        print(f"  {number}  {one}")

@@ -1,0 +1,171 @@
+"""`repro add` of what is foreign: what it takes, records, refuses, and keeps from an agent."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from repro_pipeline.cli import main
+from repro_pipeline.config import SendToModels
+from repro_pipeline.frozen import digest
+from repro_pipeline.stages import latest, output_of
+from tests.conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "tests/unit/imports"))
+from foreign import JUDGE_WORDS, PAPER, RUBRIC_WORDS, paperbench, repository, rescience, write
+
+README = "# Code\n```\npip install numpy\npython measure.py --seed 1\n```\n"
+MEASURE = "import sys\nprint('error', 10.0 + int(sys.argv[2]) % 3 / 100)\n"
+TASK = """schema: 1
+exclude: [github.com/ada]
+claims:
+  - {id: noisy-plain, metric: error, unit: percent, direction: lower, key: true,
+     reported: {table: "Table 1", row: [Noisy], column: [Plain]}}
+"""
+
+
+def events(opened, paper: str) -> list:
+    return [
+        one.content.record for one in opened.ledger.events(paper) if one.kind == "paper_imported"
+    ]
+
+
+def test_a_paperbench_folder(project, opened, tmp_path, capsys):
+    assert main(["add", str(paperbench(tmp_path / "x"))]) == 0
+    said = capsys.readouterr().out
+    assert "Left out: paper.tex.bak" in said and "repro run tiny-study" in said
+    (record,) = events(opened, "tiny-study")
+    kept = json.loads((project / "papers/tiny-study/import.json").read_text())
+    assert record.model_dump(mode="json") == kept and len(record.grading) == 2
+    rubric = project / "grading/tiny-study/rubric.json"
+    assert main(["paperbench", "show", str(rubric)]) == 0
+    assert RUBRIC_WORDS[:40] in capsys.readouterr().out
+    assert main(["add", str(tmp_path / "x")]) == 2
+    assert "already" in capsys.readouterr().err
+
+
+def test_an_agent_sees_the_addendum_and_nothing_of_the_grading(project, opened, tmp_path):
+    """Through the stages, and in the store: all that prompts, runs and exports are made of."""
+    from repro_pipeline.agent.material import material_of
+    from repro_pipeline.bundle.folder import Bundle
+    from repro_pipeline.claims.model import ReportedClaims
+    from repro_pipeline.lineage.model import AssumptionLedger
+    from repro_pipeline.paper.model import Paper
+
+    assert main(["add", str(paperbench(tmp_path / "x", task__yaml=TASK))]) == 0
+    main(["run", "tiny-study", "--stage", "assumption_ledger"])
+    stages = {
+        "paper_bundle": Bundle,
+        "parsed_paper": Paper,
+        "reported_claims": ReportedClaims,
+        "assumption_ledger": AssumptionLedger,
+    }
+    bundle, paper, claims, assumptions = (
+        output_of(opened, latest(opened, "tiny-study", stage), model)
+        for stage, model in stages.items()
+    )
+    folder = project / "papers/tiny-study"
+    seen = material_of(bundle, folder, paper, claims, assumptions, SendToModels())
+    assert "thousand rows" in seen.references["addendum.md"]
+    assert not any(words in repr(seen) for words in (RUBRIC_WORDS, JUDGE_WORDS))
+    for one in events(opened, "tiny-study")[0].grading:
+        assert one.sha256 not in opened.store
+    assert bundle.files["references/addendum.md"] in opened.store
+
+
+def test_a_rescience_folder_reads_and_proposes(project, opened, tmp_path, capsys):
+    assert main(["add", str(rescience(tmp_path / "again"))]) == 0
+    said = capsys.readouterr().out
+    assert "--code https://example.org/ada/again@COMMIT" in said
+    assert "It is about: A. Author. A tiny study. 1999" in said
+    assert events(opened, "again")[0].authors == ("Ada Author", "Ben {B}uilder")
+    assert main(["run", "again", "--stage", "parsed_paper"]) == 0
+    assert main(["paper", "show", "again", "--table", "1"]) == 0
+    assert "10.2" in capsys.readouterr().out
+
+
+@pytest.fixture
+def paper(tmp_path: Path) -> Path:
+    return write(tmp_path / "study", {"paper.md": PAPER})
+
+
+def test_code_of_a_repository_is_pinned_recorded_and_proposed(
+    project, opened, paper, tmp_path, capsys
+):
+    commit = repository(tmp_path / "repo", {"README.md": README, "measure.py": MEASURE})
+    assert main(["add", str(paper), "--code", f"{tmp_path}/repo@main"]) == 0
+    said = capsys.readouterr().out
+    assert commit in said and "1  README.md:4: python measure.py --seed 1" in said
+    (record,) = events(opened, "study")
+    assert (record.code.commit, record.code.asked, record.layout) == (commit, "main", "bundle")
+    assert (project / "papers/study/code/measure.py").read_text() == MEASURE
+    assert not (project / "papers/study/task.yaml").exists()
+
+
+def test_a_picked_command_is_written_into_the_task(project, paper, tmp_path, capsys):
+    repository(tmp_path / "repo", {"README.md": README, "measure.py": MEASURE})
+    write(paper, {"task.yaml": "# mine\nschema: 1\nseeds: [1]\n"})
+    code = ["--code", f"{tmp_path}/repo"]
+    assert main(["add", str(paper), *code, "--command", "2"]) == 2
+    assert "READMEs propose 1" in capsys.readouterr().err
+    assert main(["add", str(paper), *code, "--command", "1"]) == 0
+    text = (project / "papers/study/task.yaml").read_text()
+    assert text.startswith("# mine\n")
+    assert yaml.safe_load(text)["code"]["command"] == ["python", "measure.py", "--seed", "1"]
+    assert main(["add", str(project / "papers/study"), "--id", "two", "--command", "1"]) == 2
+    assert "already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("remote", [False, True])
+def test_an_excluded_repository_is_refused(project, opened, tmp_path, capsys, remote):
+    from foreign import git
+
+    address = "https://github.com/ada/tiny@main"
+    if remote:  # a clone of it on this machine
+        repository(tmp_path / "repo", {"a.py": "1"})
+        git(tmp_path / "repo", "remote", "add", "origin", "git@github.com:Ada/tiny.git")
+        address = str(tmp_path / "repo")
+    assert main(["add", str(paperbench(tmp_path / "x")), "--code", address]) == 2
+    assert "is excluded" in capsys.readouterr().err
+    assert list((project / "papers").iterdir()) == [] and events(opened, "tiny-study") == []
+    assert not (project / "grading/tiny-study").exists()
+
+
+def test_code_does_not_replace_code(project, paper, tmp_path, capsys):
+    repository(tmp_path / "repo", {"a.py": "1"})
+    write(paper, {"code/b.py": "2"})
+    assert main(["add", str(paper), "--code", f"{tmp_path}/repo"]) == 2
+    assert "has code already" in capsys.readouterr().err
+
+
+def test_the_same_import_gives_the_same_record(project, opened, tmp_path):
+    source = str(paperbench(tmp_path / "x"))
+    assert main(["add", source, "--id", "one"]) == main(["add", source, "--id", "two"]) == 0
+    assert digest(events(opened, "one")[0]) == digest(events(opened, "two")[0])
+
+
+def test_the_corpus_folders_are_known_and_lack_their_papers(project, corpus, tmp_path, capsys):
+    """The benchmark's own rubrics and blacklists; with a paper beside them they are taken."""
+    import shutil
+
+    from repro_pipeline.imports.layouts import layout_of
+
+    folders = sorted(path for path in (corpus / "paperbench").iterdir() if path.is_dir())
+    assert len(folders) > 10
+    for folder in folders:
+        assert layout_of(folder) == "paperbench"
+        assert main(["add", str(folder)]) == 2
+        assert "without its paper" in capsys.readouterr().err
+        copy = tmp_path / folder.name
+        shutil.copytree(folder, copy)
+        write(copy, {"paper.md": PAPER})
+        assert main(["add", str(copy)]) == 0
+        paper = yaml.safe_load((folder / "config.yaml").read_text())["id"]
+        task = yaml.safe_load((project / "papers" / paper / "task.yaml").read_text())
+        said = (folder / "blacklist.txt").read_text().strip()
+        assert task.get("exclude", []) == ([] if said == "none" else said.split())
+        capsys.readouterr()
