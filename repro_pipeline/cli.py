@@ -17,6 +17,7 @@ from repro_pipeline.commands import (
     assumptions,
     claims,
     doctor,
+    download,
     export,
     gaps,
     ledger,
@@ -72,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for part in (
         papers,
+        download,
         run,
         why,
         rescore,
