@@ -42,7 +42,6 @@ def container_options(
         "environment": environment(policy),
         "labels": dict(labels),
         "network_mode": "none",
-        "dns": ["127.0.0.1"],
         "ipc_mode": "private",
         "cgroupns": "private",
         "init": True,
@@ -82,23 +81,21 @@ def environment(policy: SandboxPolicy) -> dict[str, str]:
     return {**default_environment(HOME, "/tmp"), **policy.environment}
 
 
-def accounts(user: int) -> dict[str, str]:
-    """The texts of /etc/passwd and /etc/group with that user alone."""
-    return {
-        "/etc/passwd": f"repro:x:{user}:{user}::{HOME}:/bin/sh\n",
-        "/etc/group": f"repro:x:{user}:\n",
+def with_own_files(policy: SandboxPolicy, user: int, folder: Path) -> SandboxPolicy:
+    """The policy with /etc/passwd, group and resolv.conf, written to `folder`, among its mounts.
+
+    They name the run's user alone, and none of the host's name servers.
+    """
+    texts = {
+        "passwd": f"repro:x:{user}:{user}::{HOME}:/bin/sh\n",
+        "group": f"repro:x:{user}:\n",
+        "resolv.conf": "",
     }
-
-
-def with_accounts(policy: SandboxPolicy, user: int, folder: Path) -> SandboxPolicy:
-    """The policy with the files of `accounts`, which are written to `folder`, among its mounts."""
-    mounts = []
-    for target, text in accounts(user).items():
-        source = folder / Path(target).name
-        source.write_text(text)
-        source.chmod(0o444)
-        mounts.append(Mount(source=source, target=Path(target)))
-    return policy.model_copy(update={"mounts": (*policy.mounts, *mounts)})
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o444)
+    files = [Mount(source=folder / name, target=Path("/etc", name)) for name in texts]
+    return policy.model_copy(update={"mounts": (*policy.mounts, *files)})
 
 
 def _ulimit(name: str, most: int) -> dict:

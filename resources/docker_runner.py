@@ -15,14 +15,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import socket
 import struct
 import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +41,7 @@ from repro_pipeline.sandbox.policy import (
 )
 from repro_pipeline.status import Status
 from resources.docker_engine import Owner, connect, remove, spoken, sweep
-from resources.docker_options import container_options, with_accounts
+from resources.docker_options import container_options, with_own_files
 
 if TYPE_CHECKING:
     import docker
@@ -52,6 +51,7 @@ IMAGE_ENV = Path("/env")
 
 _TICK = 0.1  # seconds between two looks, at least
 _STATS = 0.5  # seconds between two questions for what is used
+_LAST_WORDS = 1.0  # seconds in which the output of an ended container must come to its end
 _CHUNK = 1 << 16
 _HEADER = struct.Struct(">BxxxL")
 
@@ -138,7 +138,7 @@ class DockerRunner:
         files = Path(tempfile.mkdtemp(dir=self._owner.folder))
         files.chmod(0o755)
         options = container_options(
-            with_accounts(run.policy, user, files),
+            with_own_files(run.policy, user, files),
             user=user,
             workdir=run.workdir,
             out=run.out,
@@ -244,6 +244,7 @@ class _Run:
         """Why it is ended: cancelled, or the name of a limit."""
         self.logged = self.written = 0
         self.seconds = 0.0
+        self.made_at = time.time()
         self.cpu_seconds: float | None = None
         self.peak_memory: int | None = None
 
@@ -251,81 +252,84 @@ class _Run:
         """Start a container and watch it to its end; its last state."""
         door = client.api.attach_socket(name, {"stdout": 1, "stderr": 1, "stream": 1})
         plain = getattr(door, "_sock", door)
-        began = time.monotonic()
-        try:
-            with self.log.open("wb", buffering=0) as log:
+        with self.log.open("wb", buffering=0) as log:
+            copier = threading.Thread(target=self._copy, args=(plain, log), daemon=True)
+            began = time.monotonic()
+            try:
                 client.api.start(name)
-                state = self._watch(client, name, _Frames(plain), log, began)
-        finally:
-            self.seconds = time.monotonic() - began
-            with contextlib.suppress(OSError):
-                plain.shutdown(
-                    socket.SHUT_RDWR
-                )  # others hold the socket open: the engine would wait
-            door.close()
+                copier.start()
+                state = self._watch(client, name, copier, began)
+                copier.join(_LAST_WORDS)
+            finally:
+                self.seconds = time.monotonic() - began
+                with contextlib.suppress(OSError):
+                    plain.shutdown(socket.SHUT_RDWR)  # or the engine waits for it to be read
+                if copier.is_alive():
+                    copier.join()
+                door.close()
         self.written = self._size()
+        if state["OOMKilled"]:
+            self.ended = self.ended or "memory"
         if self.written > self.policy.limits.output:
             self.ended = self.ended or "output"
         return state
 
-    def _watch(self, client: Any, name: str, frames: _Frames, log: Any, began: float) -> dict:
-        limits, open_ = self.policy.limits, True
-        due = {"size": 0.0, "stats": began + _STATS}
+    def _watch(
+        self, client: docker.DockerClient, name: str, copier: threading.Thread, began: float
+    ) -> dict[str, Any]:
+        """Look at the limits until the container has ended, and end it where one is passed."""
+        limits = self.policy.limits
+        look = ask = 0.0  # when to do so next
         while True:
+            copier.join(_TICK if copier.is_alive() else _TICK / 10)
             now = time.monotonic()
-            if open_:
-                open_ = self._copy(frames, log)
-            if now >= due["size"]:
+            if now >= look:
                 self.written = self._size()
-                due["size"] = time.monotonic() + max(_TICK, 10 * (time.monotonic() - now))
-            if now >= due["stats"]:
+                look = time.monotonic() + 10 * (time.monotonic() - now)
+            if now >= ask > 0:
                 self._ask(client, name)
-                due["stats"] = time.monotonic() + _STATS
+            if now >= ask:
+                ask = time.monotonic() + _STATS
             if now - began > limits.wall_clock:
                 self.ended = self.ended or "wall_clock"
             elif self.written > limits.output:
                 self.ended = self.ended or "output"
             if self.ended:
                 _kill(client, name)
-            if self.ended or not open_:
+            if self.ended or not copier.is_alive():
                 state = client.api.inspect_container(name)["State"]
                 if not state["Running"]:
-                    break
-                time.sleep(_TICK / 10)
-        last = time.monotonic() + 1.0
-        while open_ and self.logged < limits.output and time.monotonic() < last:
-            open_ = self._copy(frames, log)
-        if state["OOMKilled"]:
-            self.ended = self.ended or "memory"
-        return state
+                    return state
 
-    def _copy(self, frames: _Frames, log: Any) -> bool:
-        """Move what was printed to the log; False at its end."""
-        piece = frames.read(_TICK)
-        if not piece:
-            return piece is None
-        room = max(0, self.policy.limits.output - self.logged)
-        log.write(piece[:room])
-        self.logged += min(room, len(piece))
-        if self.on_output is not None:
-            self.on_output(piece[:room])
-        if len(piece) > room:
-            self.ended = self.ended or "output"
-        return True
+    def _copy(self, door: socket.socket, log: Any) -> None:
+        """Move what is printed to the log; what is beyond the limit is read and thrown away."""
+        most = self.policy.limits.output
+        for piece in frames(door):
+            kept = piece[: max(0, most - self.logged)]
+            if kept:
+                log.write(kept)
+                self.logged += len(kept)
+                if self.on_output is not None:
+                    self.on_output(kept)
+            if len(kept) < len(piece):
+                self.ended = self.ended or "output"
 
     def _size(self) -> int:
         most = self.policy.limits.output
         return self.logged + sum(folders.size(tree, most) for tree in (self.workdir, self.out))
 
-    def _ask(self, client: Any, name: str) -> None:
-        """Note what the container uses, while it runs."""
-        with contextlib.suppress(KeyError, ValueError):
+    def _ask(self, client: docker.DockerClient, name: str) -> None:
+        """Note what the container uses, while it runs, and whether it lacked memory."""
+        with contextlib.suppress(KeyError):  # no figures: it is just ending
             found = client.api.stats(name, stream=False, one_shot=True)
             memory = found["memory_stats"]
             cached = memory["stats"].get("cache", memory["stats"].get("file", 0))
             used = memory["usage"] - cached + memory["stats"].get("shmem", 0)
             self.peak_memory = max(self.peak_memory or 0, used)
             self.cpu_seconds = found["cpu_stats"]["cpu_usage"]["total_usage"] / 1e9
+        only = {"container": name, "event": "oom"}
+        if list(client.events(since=self.made_at, until=time.time(), filters=only)):
+            self.ended = self.ended or "memory"
 
     def outcome(self, state: dict[str, Any]) -> RunOutcome:
         """What became of it, from the container's last state."""
@@ -340,30 +344,17 @@ class _Run:
         )
 
 
-class _Frames:
-    """The output of a container, out of the frames in which the engine sends it."""
-
-    def __init__(self, door: socket.socket) -> None:
-        self._door, self._buffer, self._left = door, b"", 0
-
-    def read(self, seconds: float) -> bytes | None:
-        """A piece of output, empty at its end; None where there is none within the time."""
-        while True:
-            if self._left and self._buffer:
-                piece = self._buffer[: self._left]
-                self._buffer = self._buffer[len(piece) :]
-                self._left -= len(piece)
-                return piece
-            if not self._left and len(self._buffer) >= _HEADER.size:
-                _, self._left = _HEADER.unpack(self._buffer[: _HEADER.size])
-                self._buffer = self._buffer[_HEADER.size :]
-                continue
-            if not select.select([self._door], [], [], seconds)[0]:
-                return None
-            more = self._door.recv(_CHUNK)
-            if not more:
-                return b""
-            self._buffer += more
+def frames(door: socket.socket) -> Iterator[bytes]:
+    """The output of a container, out of the frames in which the engine sends it, to its end."""
+    with door.makefile("rb", buffering=_CHUNK) as stream:
+        while header := stream.read(_HEADER.size):
+            _, left = _HEADER.unpack(header)
+            while left:
+                piece = stream.read1(min(left, _CHUNK))
+                if not piece:
+                    return
+                left -= len(piece)
+                yield piece
 
 
 def _kill(client: Any, name: str) -> None:

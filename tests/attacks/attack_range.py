@@ -149,7 +149,8 @@ def let_loose(
     name: str, runner: Runner, place: Place, host: Host, limits: Limits, claimed: Limits = SMALL
 ) -> Place:
     """Run one attack. `claimed` are the limits that the program is told."""
-    python, mounts = interpreter()
+    contained = runner.name == "docker"
+    python, mounts = (Path("/usr/bin/python3"), ()) if contained else interpreter()
     policy = SandboxPolicy(
         limits=limits,
         mounts=(
@@ -171,6 +172,8 @@ def let_loose(
         "out": inside(place.out),
         "scratch_folders": ["/tmp", "/dev/shm"],
     }
+    if contained:  # an image has the usual folders: they are its own
+        facts["hidden_folders"] = [facts["secret_folder"], "/root", "/sys/class"]
     (place.work / "facts.json").write_text(json.dumps(facts))
     command = [inside(python), "-S", "-B", inside(place.work / f"{name}.py"), place.token]
     place.outcome = runner.run(command, policy, workdir=place.work, out=place.out, log=place.log)

@@ -1,0 +1,81 @@
+"""The same attacks in containers: none succeeds there either.
+
+That each can be seen to succeed elsewhere is shown in `test_attacks`. The default run holds a fixed
+sample, the full run all.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from attack_range import SMALL, Host, Place, let_loose
+from test_attacks import ATTACKS, Attack
+
+from resources.docker_runner import DockerRunner
+from tests.docker_engine import Engine
+
+SAMPLE = {
+    "read_host_file",
+    "list_host_folders",
+    "read_secrets_in_environ",
+    "read_other_run",
+    "change_inputs",
+    "write_environment",
+    "write_system",
+    "leave_set_user_file",
+    "link_out_to_secret",
+    "fill_disk",
+    "fork_bomb",
+    "memory_bomb_of_many",
+    "fill_memory_file_systems",
+    "open_many_files",
+    "daemonize",
+    "ignore_signals",
+    "trace_init",
+    "become_root",
+    "make_namespaces",
+    "mount_things",
+    "take_terminal",
+    "connect_to_loopback",
+    "open_odd_sockets",
+    "flood_log",
+}
+
+
+@pytest.fixture(scope="module")
+def runner(docker_engine: Engine) -> DockerRunner:
+    return DockerRunner(host=docker_engine.host, image=docker_engine.image)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    host = Host.set_up(tmp_path_factory.mktemp("host"))
+    yield host
+    host.close()
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, id=row.name, marks=[] if row.name in SAMPLE else [pytest.mark.slow])
+        for row in ATTACKS
+    ],
+)
+def test_attack_fails_in_a_container(
+    row: Attack, runner: DockerRunner, docker_engine: Engine, host: Host, tmp_path
+):
+    place = Place(tmp_path / "place")
+    before = place.inputs()
+    let_loose(row.name, runner, place, host, SMALL.model_copy(update=dict(row.limits)))
+    assert place.leftovers() == []
+    assert docker_engine.containers() == set()
+    assert place.inputs() == before
+    assert host.secret.read_text() == "secret"
+    assert host.secret.stat().st_uid == os.geteuid()
+    row.check(place)
+
+
+def test_the_sample_names_attacks():
+    assert {row.name for row in ATTACKS} >= SAMPLE
