@@ -5,14 +5,17 @@ from __future__ import annotations
 import dagster as dg
 
 from assets.stage import stage_asset
-from repro_pipeline.agent.mode import code_of, packages_for_agent
+from repro_pipeline.agent.mode import code_of, kernel_packages, packages_for_agent
 from repro_pipeline.bundle.folder import Bundle, code_prefix
-from repro_pipeline.environment.make import make_environment
+from repro_pipeline.environment.image import as_image
+from repro_pipeline.environment.make import keep_to, make_environment
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.environment.parity import grade_environment
 from repro_pipeline.frozen import digest
-from repro_pipeline.ledger.events import EnvironmentBuilt
+from repro_pipeline.imports.kernel import assumed_kernel
+from repro_pipeline.ledger.events import AssumptionRecorded, EnvironmentBuilt
 from repro_pipeline.lineage.model import AssumptionLedger
+from repro_pipeline.paper.model import Paper
 from repro_pipeline.stages import Stage
 
 
@@ -30,12 +33,15 @@ def describe(built: BuiltEnvironment) -> dict:
         "grade": grade.grade,
         "speaks for it": " ".join(grade.holds) or "nothing",
         "speaks against it": " ".join(grade.lacks) or "nothing",
+        "audit": " ".join(one.sentence for one in built.findings)
+        or "nothing known speaks against it",
         "notes": " ".join((*built.lock.notes, *built.notes)) or "none",
         "python": built.fingerprint.python,
         "lock": built.lock.sha256,
         "hashed": built.lock.hashed,
         "lock source": built.lock.source,
         "cpu": built.fingerprint.cpu,
+        "image": built.image.id if built.image else "none",
     }
 
 
@@ -44,32 +50,49 @@ def code_alone(
     paper_bundle: Bundle,
     data_manifest: DataManifest,
     assumption_ledger: AssumptionLedger,
+    parsed_paper: Paper,
 ) -> dict:
     """The environment rests on the code's requirements and imports, or on an agent's packages."""
     given, top = paper_bundle.task.code, code_prefix(paper_bundle.task)
+    images = stage.project.images
     return {
+        **({"base image": images.base} if images else {}),
         "files": {name: sha for name, sha in paper_bundle.files.items() if name.startswith(top)},
         "given": given.model_dump(mode="json") if given else None,
         "agent": packages_for_agent(stage, paper_bundle),
+        "rules": keep_to(stage.project, paper_bundle.task, parsed_paper).depends_on(),
     }
 
 
 @stage_asset(
-    group="build", version="2", describe=describe, kinds={"python", "uv"}, depends_on=code_alone
+    group="build", version="3", describe=describe, kinds={"python", "uv"}, depends_on=code_alone
 )
 def environment(
     stage: Stage,
     paper_bundle: Bundle,
     data_manifest: DataManifest,
     assumption_ledger: AssumptionLedger,
+    parsed_paper: Paper,
 ) -> BuiltEnvironment:
     """All packages locked with hashes and built from the lock alone, with the host's fingerprint."""
+    kernel = kernel_packages(stage, paper_bundle)
     built = make_environment(
         code_of(stage, paper_bundle),
         paper_bundle.task.code,
         store=stage.project.store,
         cache=stage.project.state / "environments",
-        also=packages_for_agent(stage, paper_bundle),
+        also=[*packages_for_agent(stage, paper_bundle), *kernel],
     )
-    stage.record(EnvironmentBuilt(lock=built.lock.sha256, fingerprint=digest(built.fingerprint)))
+    if images := stage.project.images:
+        built = as_image(built, stage.project.store.get(built.lock.sha256).decode(), images)
+    stage.record(
+        EnvironmentBuilt(
+            lock=built.lock.sha256,
+            fingerprint=digest(built.fingerprint),
+            image=built.image.id if built.image else None,
+        )
+    )
+    if kernel:
+        assumed = assumed_kernel(built, paper_bundle.task.code.notebook, by=stage.actor)
+        stage.record(AssumptionRecorded(assumption=assumed))
     return built

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from repro_pipeline.agent.chat import Price
 from repro_pipeline.bundle.task import Budget
+from repro_pipeline.environment.audit import FindingKind
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.quantities import Bytes, Seconds
 from repro_pipeline.sandbox.policy import Limits
@@ -112,6 +114,15 @@ class LiteratureConfig(Frozen):
     """A server that asks for a longer pause is left alone."""
 
 
+class Audit(Frozen):
+    """What is looked for in the packages of environments (docs/environment.md)."""
+
+    advisories: str | None = None
+    """A folder of OSV records as JSON files, beside the few advisories that come with this package."""
+    block: tuple[FindingKind, ...] = ()
+    """Findings with which nothing is run; others are warnings."""
+
+
 class Grobid(Frozen):
     """The GROBID server that PDFs are sent to."""
 
@@ -150,6 +161,56 @@ class Docker(Frozen):
         return self.base.replace("{python}", python)
 
 
+EnvironmentVariable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+"""The name of one: secrets stand in no file."""
+
+
+class Hook(Frozen):
+    """An address that JSON is posted to."""
+
+    url: HttpUrl | None = None
+    url_env: EnvironmentVariable | None = None
+    """The environment variable that holds the address, where knowing it is enough to post."""
+
+    @model_validator(mode="after")
+    def _one(self) -> Hook:
+        if (self.url is None) == (self.url_env is None):
+            raise ValueError("needs `url`, or `url_env`: the variable that holds it")
+        return self
+
+
+class Email(Frozen):
+    """A mail server, and who writes to whom."""
+
+    sender: str
+    to: Annotated[tuple[str, ...], Field(min_length=1)]
+    host: str
+    port: Annotated[int, Field(ge=1, le=65535)] = 587
+    security: Literal["starttls", "ssl", "none"] = "starttls"
+    user: str | None = None
+    """None: the server wants no login."""
+    password_env: EnvironmentVariable | None = None
+
+
+AlertKind = Literal["run_failed", "stage_failed", "overall_fail", "budget", "sweep"]
+
+
+class Alerts(Frozen):
+    """Who is told of what goes wrong. None of these by default: nothing is sent."""
+
+    webhook: Hook | None = None
+    slack: Hook | None = None
+    """A Slack-compatible incoming webhook."""
+    email: Email | None = None
+    on: tuple[AlertKind, ...] = get_args(AlertKind)
+    """A launch that broke; a stage that ended badly in whatever launch; scores that fail; a budget nearly
+    spent; a sweep that came to another conclusion."""
+    budget: Annotated[float, Field(gt=0, le=1)] = 0.8
+    """The share of a paper's budget at which it is told."""
+    tries: Annotated[int, Field(ge=1)] = 5
+    """How often an alert is sent that cannot be delivered; the pauses double, from 30 s."""
+
+
 class ProjectConfig(Frozen):
     """The whole of `repro.yaml`. Paths are relative to its folder."""
 
@@ -178,11 +239,15 @@ class ProjectConfig(Frozen):
     fetch: Fetch = Fetch()
     literature: LiteratureConfig | None = None
     """None: cited works are read from `references/` only; no service is asked for them."""
+    as_of: date | Literal["paper"] | None = None
+    """Packages are resolved as of this day, or of the end of the paper's year; None for today's."""
+    audit: Audit = Audit()
     grobid: Grobid | None = None
     """None: PDFs are read without a service."""
     models: Roles = Roles()
     agent: Agent = Agent()
     send_to_models: SendToModels = SendToModels()
+    alerts: Alerts = Alerts()
 
     def timeout_of(self, stage: str) -> float | None:
         """The longest time of a stage, in seconds. None for stages that run code, unless they are named:

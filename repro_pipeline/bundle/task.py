@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import date
 from pathlib import PurePosixPath
 from typing import Annotated, Literal
 
@@ -54,11 +55,21 @@ class TaskCode(Frozen):
 
     path: Annotated[str, AfterValidator(_plain_folder)] = "code"
     command: tuple[str, ...] = ()
+    notebook: Annotated[str, AfterValidator(_plain_folder)] | None = None
+    """A notebook of the folder that is one run, instead of a command."""
     requirements: str | None = None
     python: str | None = None
-    """The Python version that the code needs, as 3.11; by default the pipeline's own."""
+    """The Python version that the code needs, as 3.11; by default what its metadata and syntax say."""
+    as_of: date | Literal["paper"] | None = None
+    """Packages are resolved as of this day, or of the end of the paper's year; before repro.yaml's."""
     timeout: Seconds | None = None
     """Of one run, for code without `experiment.yaml`."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> TaskCode:
+        if self.command and self.notebook:
+            raise ValueError("`command` and `notebook` both say what a run is; take one away")
+        return self
 
 
 class CsvColumn(Frozen):

@@ -76,7 +76,7 @@ def _step(stage, task):
     from repro_pipeline.agent.mode import code_of, packages_for_agent
     from repro_pipeline.bundle.folder import open_bundle
     from repro_pipeline.environment.download import Step
-    from repro_pipeline.environment.make import make_environment
+    from repro_pipeline.environment.make import keep_to, make_environment
     from repro_pipeline.lineage.literature import Exclusions
     from repro_pipeline.paper.model import Paper
     from repro_pipeline.stages import latest, output_of
@@ -92,13 +92,14 @@ def _step(stage, task):
     if code is None:
         raise UserError("there is no code whose command could bring data.", where=stage.paper)
     cache = stage.project.state / "environments"
+    paper = output_of(stage.project, row, Paper)
     built = make_environment(
         code,
         task.code,
         store=stage.project.store,
         cache=cache,
         also=packages_for_agent(stage, bundle),
+        rules=keep_to(stage.project, task, paper),
     )
-    paper = output_of(stage.project, row, Paper)
     excluded = (*task.exclude, *Exclusions(paper, task.exclude).addresses)
     return Step(task, code, built, cache, tuple(dict.fromkeys(excluded)))

@@ -30,7 +30,7 @@ from repro_pipeline.environment.fingerprint import (
 )
 from repro_pipeline.environment.interpreter import Interpreter, find_interpreter
 from repro_pipeline.environment.model import BuiltEnvironment, EnvironmentLock
-from repro_pipeline.environment.uv_command import run_uv
+from repro_pipeline.environment.uv_command import run_uv, yanked_in
 from repro_pipeline.errors import BuildError
 from repro_pipeline.frozen import Frozen, Sha256, digest
 from repro_pipeline.sandbox.policy import RESERVED, Mount
@@ -47,6 +47,8 @@ class _Marker(Frozen):
     interpreter: Interpreter
     packages: dict[str, str]
     listing: Sha256
+    yanked: dict[str, str] = {}
+    """Packages that their authors had withdrawn when they were installed, with the reasons."""
 
 
 def build(
@@ -78,6 +80,7 @@ def build(
         lock=lock,
         path=key,
         fingerprint=fingerprint(folder / "venv" / "bin" / "python", variables or {}),
+        yanked=_marker(folder).yanked,
         notes=notes,
     )
 
@@ -131,28 +134,34 @@ def _build(
     lock_file.write_text(lock_text, encoding="utf-8")
     base = ["--relocatable", "--python", str(interpreter.executable)]
     run_uv(["venv", "--quiet", *base, str(venv)], cache=cache, held=held)
-    _install(lock_file, venv, cache, held)
+    yanked = _install(lock_file, venv, cache, held)
     _compile(venv, held)
     _make_read_only(venv)
     marker = _Marker(
         interpreter=interpreter,
         packages=installed_packages(site_packages(venv / "bin" / "python")),
         listing=_listing(venv),
+        yanked=yanked,
     )
     (partial / _MARKER).write_text(marker.model_dump_json(indent=1), encoding="utf-8")
     remove_environment(folder)
     partial.rename(folder)
 
 
-def _install(lock_file: Path, venv: Path, cache: Path, held: tuple[int, ...]) -> None:
-    """From the cache alone where it suffices: with hashes, a cached wheel is the fetched one."""
-    command = ["pip", "sync", "--quiet", "--require-hashes", "--no-build", "--strict"]
+def _install(lock_file: Path, venv: Path, cache: Path, held: tuple[int, ...]) -> dict[str, str]:
+    """From the cache alone where it suffices: with hashes, a cached wheel is the fetched one.
+
+    What is known of withdrawn packages is as old as the cache then.
+    """
+    command = ["pip", "sync", "--require-hashes", "--no-build", "--strict"]
     command += ["--allow-empty-requirements", "--link-mode", "copy"]
     command += ["--python", str(venv / "bin" / "python"), str(lock_file)]
+    said: list[str] = []
     try:
-        run_uv([*command, "--offline"], cache=cache, held=held)
+        run_uv([*command, "--offline"], cache=cache, held=held, told=said.append)
     except BuildError:
-        run_uv(command, cache=cache, held=held)
+        run_uv(command, cache=cache, held=held, told=said.append)
+    return yanked_in(said[-1])
 
 
 def _compile(venv: Path, held: tuple[int, ...]) -> None:

@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 from repro_pipeline.environment.model import Fingerprint
 from repro_pipeline.errors import BuildError
 
-_SCRIPT = """
+HOST_SCRIPT = """
 import json, platform
 print(json.dumps({
     "python": platform.python_version(),
@@ -34,12 +34,12 @@ def fingerprint(python_executable: Path, variables: Mapping[str, str]) -> Finger
     packages and BLAS are read from the files of the environment. Raises BuildError when the
     interpreter does not start.
     """
-    host = json.loads(ask(python_executable, _SCRIPT))
-    cpu, flags = _cpu(host.pop("machine"))
+    host = json.loads(ask(python_executable, HOST_SCRIPT))
+    name, flags = cpu(host.pop("machine"))
     folders = site_packages(python_executable)
     return Fingerprint(
         **host,
-        cpu=cpu,
+        cpu=name,
         cpu_flags=flags,
         packages=installed_packages(folders),
         variables=dict(sorted(variables.items())),
@@ -77,7 +77,7 @@ def installed_packages(folders: list[Path]) -> dict[str, str]:
     return dict(sorted(versions.items()))
 
 
-def _cpu(otherwise: str) -> tuple[str, str]:
+def cpu(otherwise: str) -> tuple[str, str]:
     """The CPU's name, and the digest of its sorted feature flags."""
     try:
         lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
@@ -95,12 +95,15 @@ def _blas(folders: list[Path]) -> str | None:
     for folder in folders:
         path = folder / "numpy" / "__config__.py"
         if path.is_file():
-            return _blas_of(path.read_text(encoding="utf-8", errors="replace"))
+            return blas_of(path.read_text(encoding="utf-8", errors="replace"))
     return None
 
 
-def _blas_of(text: str) -> str:
-    """From numpy >= 1.26 a nested table, from older ones the assignment `blas_opt_info = {...}`."""
+def blas_of(text: str) -> str:
+    """Name and version of the BLAS in the text of `numpy/__config__.py`.
+
+    From numpy >= 1.26 a nested table, from older ones the assignment `blas_opt_info = {...}`.
+    """
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Dict):
             table = _constant_items(node).get("blas")

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from repro_pipeline.environment.model import Requirements
-from repro_pipeline.errors import BuildError
+from repro_pipeline.errors import BuildError, FileFormatError
+from repro_pipeline.imports.notebook import read_notebook
 
 _FORMER_STDLIB = {"asynchat", "asyncore", "cgi", "distutils", "imp", "pipes", "smtpd", "telnetlib"}
 _STDLIB = sys.stdlib_module_names | _FORMER_STDLIB
@@ -34,10 +35,15 @@ def read_imports(code: Path) -> Requirements:
     Raises BuildError for a module that is not of the standard library, of the code, or of a known
     package.
     """
-    files = sorted(_python_files(code))
+    files = sorted(python_files(code))
     imports, notes = [], [] if files else ["The folder holds no Python file."]
     for path in files:
         file = path.relative_to(code).as_posix()
+        if path.suffix == ".ipynb":
+            found, told = _of_notebook(path, file)
+            imports += [(path, one) for one in found]
+            notes += told
+            continue
         try:
             tree = ast.parse(path.read_bytes())
         except (SyntaxError, ValueError) as error:
@@ -68,6 +74,23 @@ def read_imports(code: Path) -> Requirements:
         lines=tuple(sorted(packages, key=str.lower)),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _of_notebook(path: Path, file: str) -> tuple[list[Import], list[str]]:
+    """The imports of a notebook's cells, and what must be said of it."""
+    try:
+        notebook = read_notebook(path, file)
+    except FileFormatError as error:
+        return [], [f"{error} Its imports were not read."]
+    found, notes = [], []
+    for cell in notebook.cells if notebook.language == "python" else ():
+        try:
+            found += imports_of(ast.parse(cell.python), f"{file}, cell {cell.number}")
+        except (SyntaxError, ValueError):
+            notes.append(
+                f"{file}: cell {cell.number} is no valid Python 3, so its imports were not read."
+            )
+    return found, notes
 
 
 def package_names() -> dict[str, str]:
@@ -116,10 +139,11 @@ def _guarded(node: ast.AST) -> tuple[str, ...]:
     return ()
 
 
-def _python_files(code: Path) -> Iterator[Path]:
+def python_files(code: Path) -> Iterator[Path]:
+    """The Python files of a folder, without those of environments and builds in it."""
     for folder, folders, files in os.walk(code):
         folders[:] = [name for name in folders if name not in _SKIPPED and not name.startswith(".")]
-        yield from (Path(folder) / name for name in files if name.endswith(".py"))
+        yield from (Path(folder) / name for name in files if name.endswith((".py", ".ipynb")))
 
 
 def _local(module: str, importer: Path, code: Path) -> bool:

@@ -50,13 +50,14 @@ def lock_info(
     *,
     requirements: Requirements,
     python: str,
-    named: str | None = None,
+    named: bool = False,
+    why: str = "",
     as_of: date | None = None,
 ) -> EnvironmentLock:
     """What a lock's text is: its digest, its number of packages, and where it came from.
 
-    `python` is the version it was made for, `named` the version that the task asks for, if any.
-    Raises BuildError for a text that is no lock.
+    `python` is the version it was made for, `why` what chose it, and `named` whether the code or its
+    user did. Raises BuildError for a text that is no lock.
     """
     entries = _locked_entries(text, requirements.file or "lock")
     given = requirements.kind == "given_lock"
@@ -68,7 +69,8 @@ def lock_info(
         source="given" if given else "resolved",
         requirements=requirements.file or f"({requirements.kind})",
         kind=requirements.kind,
-        python_named=bool(named or requirements.python),
+        python_named=named,
+        python_why=why,
         as_of=None if given else as_of,
         notes=requirements.notes,
     )

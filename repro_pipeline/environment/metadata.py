@@ -6,6 +6,7 @@ import ast
 import configparser
 import tomllib
 from pathlib import Path
+from typing import NamedTuple
 
 from repro_pipeline.environment.model import Requirements
 from repro_pipeline.environment.requirement_lines import (
@@ -14,6 +15,15 @@ from repro_pipeline.environment.requirement_lines import (
     read_text,
 )
 from repro_pipeline.errors import BuildError
+
+
+class Metadata(NamedTuple):
+    """What a project says of its Python."""
+
+    file: str = ""
+    requires_python: str | None = None
+    classifiers: tuple[str, ...] = ()
+
 
 _WRITE = "Write the dependencies into a requirements.txt."
 
@@ -97,6 +107,51 @@ def read_setup_py(path: Path, file: str) -> Requirements | None:
     if "python_requires" in arguments:
         python, _ = _literal(arguments["python_requires"], tree, file)
     return Requirements(kind="setup", file=file, python=python, lines=tuple(requirements))
+
+
+def read_metadata(code: Path) -> Metadata:
+    """What the first of pyproject.toml, setup.cfg and setup.py says of Python.
+
+    What is broken or computed says nothing.
+    """
+    readers = (
+        ("pyproject.toml", _of_pyproject),
+        ("setup.cfg", _of_setup_cfg),
+        ("setup.py", _of_setup_py),
+    )
+    for file, reader in readers:
+        if (code / file).is_file():
+            try:
+                python, classifiers = reader(read_text(code / file, file))
+            except (BuildError, SyntaxError, ValueError, configparser.Error):
+                continue
+            if isinstance(python, str) or classifiers:
+                return Metadata(file, python, tuple(map(str, classifiers)))
+    return Metadata()
+
+
+def _of_pyproject(text: str) -> tuple[str | None, list[str]]:
+    project = tomllib.loads(text).get("project", {})
+    return project.get("requires-python"), project.get("classifiers", [])
+
+
+def _of_setup_cfg(text: str) -> tuple[str | None, list[str]]:
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.read_string(text)
+    listed = parser.get(
+        "metadata", "classifiers", fallback=parser.get("metadata", "classifier", fallback="")
+    )
+    return parser.get("options", "python_requires", fallback=None), listed.splitlines()
+
+
+def _of_setup_py(text: str) -> tuple[str | None, list[str]]:
+    tree = ast.parse(text)
+    arguments = _setup_arguments(tree)
+    found = [
+        _literal(arguments[name], tree, "setup.py")[0] if name in arguments else None
+        for name in ("python_requires", "classifiers")
+    ]
+    return found[0], found[1] or []
 
 
 def _setup_arguments(tree: ast.Module) -> dict[str, ast.expr]:

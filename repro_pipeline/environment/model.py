@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Literal
 
+from repro_pipeline.environment.audit import AuditFinding
 from repro_pipeline.frozen import Frozen, Sha256, Slug
 
 RequirementsKind = Literal[
@@ -58,11 +59,24 @@ class EnvironmentLock(Frozen):
     """The file that the lock was made from."""
     kind: RequirementsKind = "requirements"
     python_named: bool = False
-    """Whether the code or its user names a Python version; otherwise it is the pipeline's own."""
+    """Whether the code or its user names a Python version; otherwise it was concluded, or is our own."""
+    python_why: str = ""
+    """What the Python version was chosen by."""
     as_of: date | None = None
     """Packages published later were left out of the resolution."""
     notes: tuple[str, ...] = ()
     """What was left out or guessed when the requirements were read."""
+
+
+class ContainerImage(Frozen):
+    """An image in which an environment lies at `/env`."""
+
+    id: str
+    """Digest of its configuration, by which the engine knows it: sha256:…"""
+    base: str
+    """The name of the image that it was built upon."""
+    base_id: str
+    """Digest of that image's configuration."""
 
 
 class BuiltEnvironment(Frozen):
@@ -72,6 +86,12 @@ class BuiltEnvironment(Frozen):
     path: str
     """The folder, relative to the project's cache of environments."""
     fingerprint: Fingerprint
+    yanked: dict[str, str] = {}
+    """Packages that their authors had withdrawn when they were installed, with the reasons."""
+    findings: tuple[AuditFinding, ...] = ()
+    """What speaks against its packages, as far as data on this machine can tell."""
+    image: ContainerImage | None = None
+    """The environment as an image, where runs happen in one; the fingerprint is then taken there."""
     notes: tuple[str, ...] = ()
     """Why it was built anew although it stood in the cache."""
 

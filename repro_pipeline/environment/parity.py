@@ -58,7 +58,7 @@ def _checks(built: BuiltEnvironment) -> list[tuple[bool, str, str, str]]:
         (
             lock.python_named,
             "The code or its user names the Python version.",
-            f"Nobody names a Python version; {lock.python} is the pipeline's own.",
+            f"Nobody names a Python version; {lock.python}: {lock.python_why or 'our own'}.",
             "medium",
         ),
         (

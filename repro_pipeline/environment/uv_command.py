@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+from packaging.utils import canonicalize_name
 
 from repro_pipeline.errors import BuildError
 
@@ -30,13 +32,15 @@ def run_uv(
     stdin: str = "",
     path: str = "",
     held: Sequence[int] = (),
+    told: Callable[[str], None] | None = None,
 ) -> str:
     """Run `uv` and return what it prints.
 
     `cache` holds the cache of downloads, `path` is where interpreters are looked for, `held` are
-    file descriptors that the process keeps open (a lock that it must share). No configuration file
-    is read: one that comes with a paper's code could name another index. Raises BuildError with
-    the reason in one sentence.
+    file descriptors that the process keeps open (a lock that it must share), `told` is called with
+    what it said beside, warnings among it, where it ended well. No configuration file is read: one
+    that comes with a paper's code could name another index. Raises BuildError with the reason in one
+    sentence.
     """
     command = [_binary(), *arguments, "--no-config", "--no-python-downloads"]
     folder = cache.absolute() / "uv"
@@ -53,7 +57,15 @@ def run_uv(
     )
     if done.returncode:
         raise explain(done.stderr, done.returncode)
+    if told is not None:
+        told(done.stderr)
     return done.stdout
+
+
+def yanked_in(said: str) -> dict[str, str]:
+    """The withdrawn packages that uv warns of, each with its authors' reason (which may be empty)."""
+    pattern = r"`([^`=\s]+)==[^`]*` is yanked(?: \(reason: \"(.*)\"\))?"
+    return {canonicalize_name(name): why for name, why in re.findall(pattern, said)}
 
 
 def network_variables(variables: Mapping[str, str]) -> dict[str, str]:

@@ -74,7 +74,7 @@ def test_a_given_lock_is_used_as_it_is() -> None:
     text = "# made elsewhere\nsix==1.0 --hash=sha256:" + "a" * 64 + "  # via x\n"
     given = Requirements(kind="given_lock", file="r.lock", lines=tuple(text.splitlines()))
     assert resolve(given, python=OWN, cache=Path("unused")) == text
-    lock = lock_info(text, requirements=given, python=OWN, named=OWN)
+    lock = lock_info(text, requirements=given, python=OWN, named=True)
     assert (lock.source, lock.requirements, lock.python_named) == ("given", "r.lock", True)
 
 

@@ -193,8 +193,8 @@ def test_a_change_is_found_and_named(file: str, change: str, bundle: Path) -> No
 
 def test_an_unchanged_file_is_read_once(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reads: list[Path] = []
-    real = module._sha256
-    monkeypatch.setattr(module, "_sha256", lambda path: reads.append(path) or real(path))
+    real = module.file_digest
+    monkeypatch.setattr(module, "file_digest", lambda path: reads.append(path) or real(path))
     monkeypatch.setattr(module, "_SETTLED_SECONDS", -1.0)
     first = made(bundle)
     assert made(bundle) == first and len(reads) == 1
