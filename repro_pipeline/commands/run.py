@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from repro_pipeline.commands import opening
+from repro_pipeline.commands import launches, opening
 from repro_pipeline.commands.exits import FAULT, MENDABLE
 from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import UserError
@@ -35,6 +35,18 @@ def add_to(commands) -> None:
         action="store_true",
         help="let models write the code, even where there is some (which they start from)",
     )
+    one.add_argument(
+        "--detach",
+        action="store_true",
+        help="in the background, out of reach of a hang-up; see `repro logs -f` and `repro cancel`",
+    )
+    one.add_argument(
+        "--at-once",
+        type=int,
+        default=2,
+        metavar="N",
+        help="papers at the same time, with --detach (default 2)",
+    )
     session = one.add_mutually_exclusive_group()
     session.add_argument(
         "--record",
@@ -52,8 +64,6 @@ def add_to(commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Materialise the stages of papers, show the progress, sum up."""
-    from repro_pipeline.bundle.folder import open_bundle, paper_id_of
-
     how = {
         "runner": "unsafe_local" if options.unsafe_local else None,
         "agent": options.agent,
@@ -66,19 +76,18 @@ def run(options: argparse.Namespace) -> int:
             "no paper to run.",
             hint="Name one (`repro run ID`), take `--all`, or add one with `repro add PATH`.",
         )
+    if options.at_once < 1:
+        raise UserError("needs at least one paper at a time.", where="--at-once")
     if len(papers) > 1 and (options.record or options.replay):
         raise UserError("a session is of one paper.", hint="Run one paper at a time with it.")
     if _runs_code(options.stage):
         project.runner.enforcement()
-    codes = []
-    for name in papers:
-        paper = name.rstrip("/")
-        try:
-            open_bundle(project.bundle(paper_id_of(paper)))
-        except UserError as error:
-            print(f"error: {error}", file=sys.stderr)
-            codes.append(MENDABLE)
-            continue
+    papers = [name.rstrip("/") for name in papers]
+    found = [paper for paper in papers if _opens(project, paper)]
+    codes = [MENDABLE] if len(found) < len(papers) else []
+    if options.detach and found:
+        return max([launches.detach(project, found, options), *codes])
+    for paper in found:
         try:
             codes.append(_run_one(project, paper, options.stage, how))
         finally:
@@ -87,12 +96,25 @@ def run(options: argparse.Namespace) -> int:
     return FAULT if FAULT in codes else max(codes)
 
 
+def _opens(project: Project, paper: str) -> bool:
+    """Whether a paper's folder is in order; says why where it is not."""
+    from repro_pipeline.bundle.folder import open_bundle, paper_id_of
+
+    try:
+        open_bundle(project.bundle(paper_id_of(paper)))
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return False
+    return True
+
+
 def _run_one(project: Project, paper: str, stage: str | None, how: Mapping[str, Any]) -> int:
     """Launch one paper in this process, with the ledger's news on the terminal."""
     import dagster as dg
 
     from assets.rubric import observe_if_changed
     from assets.watch import register_papers
+    from repro_pipeline.background import at_work
     from repro_pipeline.definitions import build_definitions
     from repro_pipeline.terminal import Progress, print_outcome, was_interrupted
     from resources.launches import BY_COMMAND, end_dead_launches, launch_lock
@@ -105,7 +127,11 @@ def _run_one(project: Project, paper: str, stage: str | None, how: Mapping[str, 
     resource = ProjectResource(root=str(project.root), **how)
     job = build_definitions(project.root, {"project": resource}).resolve_job_def("reproduce_paper")
     try:
-        with _alone(project, paper, launch_lock(paper)), Progress(project, paper):
+        with (
+            _alone(project, paper, launch_lock(paper)),
+            at_work(project.state, paper),
+            Progress(project, paper),
+        ):
             result = job.execute_in_process(
                 instance=instance,
                 partition_key=paper,

@@ -1,0 +1,97 @@
+"""Launches in the background: out of reach of a hang-up, two at once, followed and ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from repro_pipeline.background import Launch, end, launches, log_of
+from repro_pipeline.cli import main
+from repro_pipeline.ledger.projections import attempts
+from repro_pipeline.project import Project
+from repro_pipeline.stages import latest
+from repro_pipeline.status import Status
+from resources.opening import open_project
+from tests.bundles import make_bundle
+
+PAPERS = ("one", "two", "three")
+
+
+@pytest.fixture
+def slow(project: Path):
+    """Three papers, each of a few runs that take a second."""
+    for name in PAPERS:
+        make_bundle(
+            project / "papers" / name, seeds=[1, 2, 3, 4], behaviour="slow", settings={"sleep": 1.0}
+        )
+    opened = open_project(project)
+    yield opened
+    for launch in launches(opened.state):
+        end(opened.state, launch)
+
+
+def until(condition: Callable[[], object], seconds: float = 240) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come to pass"
+        time.sleep(0.1)
+
+
+def made(project: Project, paper: str) -> list:
+    return [a for a in attempts(project.ledger.events(paper)) if a.purpose == "eval"]
+
+
+@pytest.mark.timeout(600)
+def test_two_papers_at_once_survive_a_hang_up_and_one_is_ended(slow: Project, repro, capfd):
+    process = repro("run", *PAPERS, "--detach")
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, output
+    assert "repro logs -f one two three" in output or "repro logs -f" in output
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGHUP)  # nothing of it is left in the terminal's session
+
+    until(lambda: made(slow, "one") and made(slow, "two"))
+    states = {one.paper: one.state for one in launches(slow.state)}
+    assert states == {"one": "running", "two": "running", "three": "waiting"}
+    assert main(["cancel", "two", "three"]) == 0
+    assert {one.paper for one in launches(slow.state)} == {"one"}
+    assert main(["run", "one", "--detach"]) == 2  # it is at work already
+
+    follower = repro("logs", "-f", "one")
+    told, _ = follower.communicate(timeout=240)
+    assert follower.returncode == 0, told
+    assert "report: ok" in told and "noisy, seed 4, eval: ok" in told
+    assert latest(slow, "one", "report").status is Status.OK
+    assert "exit code 0" in log_of(slow.state, "one").read_text()
+
+    ended = latest(slow, "two", "baseline")
+    assert ended is None or ended.status is Status.CANCELLED
+    assert latest(slow, "two", "report") is None
+    assert made(slow, "three") == [] and latest(slow, "three", "paper_bundle") is None
+    assert "exit code 130" in log_of(slow.state, "two").read_text()
+    assert launches(slow.state) == ()
+
+    assert main(["cancel", "one"]) == 2  # nothing is at work on it
+    done = [a.run_key for a in made(slow, "two") if a.status is Status.OK]
+    assert main(["run", "two"]) == 0  # goes on from there
+    again = [a.run_key for a in made(slow, "two") if a.status is Status.OK]
+    assert again[: len(done)] == done and len(again) == 4
+
+
+def test_a_number_given_anew_is_not_taken_for_a_launch(project: Path):
+    state = open_project(project).state
+    mine = Launch.model_validate(
+        {"paper": "x", "state": "running", "pid": os.getpid(), "born": 1, "at": _NOW, "log": None}
+    )
+    (state / "launches").mkdir(exist_ok=True)
+    (state / "launches" / "x.json").write_text(mine.model_dump_json())
+    assert launches(state) == ()
+    assert main(["cancel", "--all"]) == 0
+
+
+_NOW = "2024-05-01T00:00:00Z"
