@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.errors import BundleError, UserError
 from repro_pipeline.experiment.load import SPEC_NAME, experiment_of_command, load_experiments
 from repro_pipeline.experiment.spec import Experiment, ExperimentKind
+from repro_pipeline.imports.notebook import RUNNER, notebook_command, with_runner
 from repro_pipeline.ledger.tree import Tree
 from repro_pipeline.ports import ArtifactStore
 
@@ -45,7 +47,7 @@ def freeze_code(
     """
     given, data = bundle.task.code, [item.name for item in bundle.task.data]
     if (code / SPEC_NAME).exists():
-        if (given and given.command) or bundle.task.outputs:
+        if (given and (given.command or given.notebook)) or bundle.task.outputs:
             raise BundleError(
                 f"says how the code is run and read, but the code has an {SPEC_NAME} that does.",
                 where="task.yaml: code.command, outputs",
@@ -54,16 +56,18 @@ def freeze_code(
         spec, experiments = load_experiments(code, claims)
         command, sample, outputs, seeded = spec.entry, spec.sample.config, (), True
         check_places(command, data, where=f"{code / SPEC_NAME}: entry")
-    elif given and given.command:
-        check_places(given.command, data, where="task.yaml: code.command")
-        experiments = (experiment_of_command(bundle.task, claims),)
+    elif given and (given.command or given.notebook):
         command, sample, outputs = given.command, {}, bundle.task.outputs
+        if given.notebook:
+            command = notebook_command(code, given.notebook, data)
+        check_places(command, data, where="task.yaml: code.command")
+        experiments = (experiment_of_command(bundle.task, claims),)
         seeded = any("{seed}" in part for part in command)
     else:
         raise BundleError(
             f"the code has no {SPEC_NAME}, and task.yaml gives no `code: {{command: [...]}}`.",
             where=str(code),
-            hint="Say how one run is started.",
+            hint="Say how one run is started; of a notebook: `code: {notebook: NAME.ipynb}`.",
         )
     _check_sensitivity(bundle.task, experiments)
     covered = {
@@ -72,7 +76,7 @@ def freeze_code(
         if experiment.kind is not ExperimentKind.SENSITIVITY
         for claim in experiment.claims
     }
-    code_tree = store.put_tree(code)
+    code_tree = _stored(code, store, notebook=bool(given and given.notebook))
     _check_unchanged(code_tree, bundle, store)
     return Implementation(
         mode="code",
@@ -86,12 +90,23 @@ def freeze_code(
     )
 
 
+def _stored(code: Path, store: ArtifactStore, *, notebook: bool) -> str:
+    """The digest of the stored code; what runs a notebook is frozen with it."""
+    if not notebook:
+        return store.put_tree(code)
+    with tempfile.TemporaryDirectory() as place:
+        return store.put_tree(with_runner(code, Path(place) / "code"))
+
+
 def _check_unchanged(code_tree: str, bundle: Bundle, store: ArtifactStore) -> None:
     """Raise BundleError where the stored code is not the code that the bundle was read with."""
     inside = code_prefix(bundle.task)
     stored = Tree.model_validate_json(store.get(code_tree))
+    ours = {RUNNER} if bundle.task.code and bundle.task.code.notebook else set()
     changed = [
-        file.path for file in stored.files if bundle.files.get(inside + file.path) != file.sha256
+        file.path
+        for file in stored.files
+        if file.path not in ours and bundle.files.get(inside + file.path) != file.sha256
     ]
     if changed:
         raise BundleError(

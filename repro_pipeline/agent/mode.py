@@ -7,6 +7,7 @@ from typing import Literal
 
 from repro_pipeline.agent.given_code import code_folder
 from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.imports.notebook import PACKAGES
 from repro_pipeline.project import Project
 from repro_pipeline.stages import Stage
 
@@ -25,6 +26,13 @@ def code_of(stage: Stage, bundle: Bundle) -> Path | None:
     if not bundle.has_code and mode_of(stage.project, bundle) == "agent":
         return None
     return code_folder(bundle, stage.bundle_folder)
+
+
+def kernel_packages(stage: Stage, bundle: Bundle) -> list[str]:
+    """What runs the given notebook, where one is to be run."""
+    given = bundle.task.code
+    is_run = given and given.notebook and mode_of(stage.project, bundle) == "code"
+    return list(PACKAGES) if is_run else []
 
 
 def packages_for_agent(stage: Stage, bundle: Bundle) -> list[str]:

@@ -1,0 +1,141 @@
+"""Notebooks as code: their cells, what they import, and the command that runs one as an experiment.
+
+A cell tagged `parameters` is what tools that run notebooks agree on. The names `seed`, `out` and `data`
+that it assigns are assigned anew after it, by a cell that the run puts in: a notebook that assigns no
+`seed` there is unseeded.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from repro_pipeline.errors import FileFormatError
+from repro_pipeline.jsonfile import read_json
+
+RUNNER = "run_notebook.py"
+"""Frozen with the code, at its top."""
+PACKAGES = ("ipykernel", "nbclient")
+"""What runs a notebook, beside what it imports."""
+_LARGEST = 64 << 20
+_MAGIC = re.compile(r"^(\s*)(?:[%!?]|\S+\?{1,2}\s*$)")
+
+
+class Cell(NamedTuple):
+    """A code cell, counted from 1 among the code cells: what a fresh run prints as `In [n]`."""
+
+    number: int
+    source: str
+    tags: tuple[str, ...]
+
+    @property
+    def python(self) -> str:
+        """Its source with magics and shell lines taken out, line by line."""
+        if self.source.lstrip().startswith("%%"):
+            return ""
+        return "\n".join(_MAGIC.sub(r"\1pass  # ", line) for line in self.source.split("\n"))
+
+
+class Notebook(NamedTuple):
+    """A notebook's code."""
+
+    language: str
+    cells: tuple[Cell, ...]
+
+
+def read_notebook(path: Path, name: str) -> Notebook:
+    """The code of a notebook of format 4; `name` stands for it in errors. Raises FileFormatError."""
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise FileFormatError(f"has more than {_LARGEST >> 20} MiB.", where=name)
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise FileFormatError(f"cannot be read: {error.strerror}.", where=name) from None
+    except UnicodeDecodeError:
+        raise FileFormatError("is not UTF-8.", where=name) from None
+    value = read_json(text, name)
+    cells = value.get("cells") if isinstance(value, dict) else None
+    if not isinstance(cells, list) or value.get("nbformat") != 4:
+        raise FileFormatError(
+            "is no notebook of format 4.",
+            where=name,
+            hint="`jupyter nbconvert --to notebook` makes one.",
+        )
+    metadata = _mapping(value.get("metadata"))
+    language = _mapping(metadata.get("language_info")).get("name") or _mapping(
+        metadata.get("kernelspec")
+    ).get("language")
+    code = [one for one in cells if _mapping(one).get("cell_type") == "code"]
+    return Notebook(
+        language=str(language or "python").lower(),
+        cells=tuple(_cell(number, one) for number, one in enumerate(code, start=1)),
+    )
+
+
+def _cell(number: int, value: dict) -> Cell:
+    source, tags = value.get("source"), _mapping(value.get("metadata")).get("tags")
+    if isinstance(source, list):
+        source = "".join(str(line) for line in source)
+    listed = tags if isinstance(tags, list) else ()
+    return Cell(number, str(source or ""), tuple(str(tag) for tag in listed))
+
+
+def _mapping(value: object) -> dict:
+    return value if isinstance(value, dict) else {}
+
+
+def parameters_of(notebook: Notebook) -> set[str]:
+    """The names that the first cell tagged `parameters` assigns at its top level."""
+    tagged = next((cell for cell in notebook.cells if "parameters" in cell.tags), None)
+    try:
+        tree = ast.parse(tagged.python if tagged else "")
+    except SyntaxError:
+        return set()
+    targets = [
+        target
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    ]
+    return {one.id for one in targets if isinstance(one, ast.Name)}
+
+
+def notebook_command(code: Path, name: str, data: Sequence[str]) -> tuple[str, ...]:
+    """The command of one run of the notebook `name` of a code folder.
+
+    `data` are the names of the input files. Raises FileFormatError where it is no notebook, or none
+    of Python.
+    """
+    notebook = read_notebook(code / name, name)
+    if notebook.language not in {"python", "ipython"}:
+        raise FileFormatError(
+            f"is a notebook of {notebook.language}, and environments here are Python's.",
+            where=name,
+            hint="Give a command that runs it, in a container image that has its kernel.",
+        )
+    named = parameters_of(notebook)
+    words = ["python", RUNNER, name, "--out", "{out}"]
+    values = {
+        "seed": ["seed={seed}"],
+        "out": ["out={out}"],
+        "data": [f"data.{one}={{data.{one}}}" for one in data],
+    }
+    for parameter, given in values.items():
+        if parameter in named:
+            words += [word for value in given for word in ("--parameter", value)]
+    return tuple(words)
+
+
+def with_runner(code: Path, target: Path) -> Path:
+    """A copy of the code with what runs its notebook. Raises FileFormatError where that name is taken."""
+    if (code / RUNNER).exists():
+        raise FileFormatError(
+            "is the name of what runs the notebook.", where=RUNNER, hint="Rename yours."
+        )
+    shutil.copytree(code, target, symlinks=True)
+    shutil.copyfile(Path(__file__).with_name(RUNNER), target / RUNNER)
+    return target

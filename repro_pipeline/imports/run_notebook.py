@@ -1,0 +1,118 @@
+"""Run a notebook from its first cell to its last, as one run of an experiment.
+
+    python run_notebook.py NOTEBOOK --out DIR [--parameter NAME=VALUE]...
+
+The kernel is this interpreter's, reached over sockets in a private folder. What each code cell prints
+and shows as text goes to the output and to DIR/cells/N.txt, N from 1; DIR/executed.ipynb is the notebook
+as it ran. Parameters are assigned in a cell of their own, after the first one tagged `parameters`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+import nbformat
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, DeadKernelError
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def main() -> None:
+    """Run; the last line of a failure names the cell."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("notebook", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--parameter", action="append", default=[], metavar="NAME=VALUE")
+    options = parser.parse_args()
+    notebook = nbformat.read(options.notebook, as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    inject(notebook, options.parameter)
+    (options.out / "cells").mkdir(parents=True, exist_ok=True)
+    sockets = tempfile.mkdtemp(prefix="kernel-", dir="/tmp")  # a socket's path must be short
+    try:
+        execute(notebook, code, options.notebook.parent, options.out, sockets)
+    finally:
+        nbformat.write(notebook, options.out / "executed.ipynb")
+        shutil.rmtree(sockets, ignore_errors=True)
+
+
+def inject(notebook, given: list[str]) -> None:
+    """Put in the cell that assigns the parameters."""
+    values: dict = {}
+    for name, _, value in (one.partition("=") for one in given):
+        group, dot, key = name.partition(".")
+        if dot:
+            values.setdefault(group, {})[key] = value
+        else:
+            values[name] = int(value) if name == "seed" else value
+    if not values:
+        return
+    lines = [f"{name} = {value!r}" for name, value in values.items()]
+    cell = nbformat.v4.new_code_cell("\n".join(lines), metadata={"tags": ["injected-parameters"]})
+    tagged = [
+        n for n, one in enumerate(notebook.cells) if "parameters" in one.metadata.get("tags", [])
+    ]
+    notebook.cells.insert(tagged[0] + 1 if tagged else 0, cell)
+
+
+def execute(notebook, code: list, folder: Path, out: Path, sockets: str) -> None:
+    """Run all cells; raises an exception of the cell's own kind, naming the cell."""
+    at = [0]
+
+    def begun(cell, cell_index) -> None:
+        numbers = [n for n, one in enumerate(code, start=1) if one is cell]
+        at[0] = numbers[0] if numbers else at[0]
+
+    def ended(cell, cell_index, execute_reply) -> None:
+        numbers = [n for n, one in enumerate(code, start=1) if one is cell]
+        if numbers:
+            text = text_of(cell.outputs)
+            (out / "cells" / f"{numbers[0]}.txt").write_text(text, encoding="utf-8")
+            print(f"== cell {numbers[0]}\n{text}", flush=True)
+
+    kernel = AsyncKernelManager(kernel_name="python3", transport="ipc", ip=f"{sockets}/k")
+    client = NotebookClient(
+        notebook,
+        km=kernel,
+        timeout=None,
+        resources={"metadata": {"path": str(folder)}},
+        on_cell_execute=begun,
+        on_cell_executed=ended,
+    )
+    try:
+        client.execute()
+    except CellExecutionError as error:
+        raise failure(error.ename, error.evalue, at[0], code) from None
+    except DeadKernelError:
+        raise failure("DeadKernelError", "the kernel died", at[0], code) from None
+
+
+def text_of(outputs: list) -> str:
+    """What a cell printed and showed, as text."""
+    parts = []
+    for one in outputs:
+        if one.output_type == "stream":
+            parts.append(one.text)
+        elif one.output_type in {"execute_result", "display_data"}:
+            parts.append(one.data.get("text/plain", "") + "\n")
+        elif one.output_type == "error":
+            parts.append(_COLOURS.sub("", "\n".join(one.traceback)) + "\n")
+    return "".join(parts)
+
+
+def failure(name: str, text: str, number: int, code: list) -> Exception:
+    """An exception of that name that says where it happened."""
+    lines = code[number - 1].source.strip().splitlines() if number else []
+    first = lines[0].strip()[:80] if lines else ""
+    kind = type(name, (Exception,), {"__module__": "builtins"})
+    return kind(f"in cell {number}, `{first}`: {text}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""A notebook as given code: run in its own environment in the sandbox, its cells' texts mapped to claims."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from repro_pipeline.agent.model import Implementation
+from repro_pipeline.cli import main
+from repro_pipeline.ledger.projections import runs
+from repro_pipeline.stages import latest, output_of
+from repro_pipeline.status import Status
+from tests.conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "tests/unit/imports"))
+from foreign import PAPER, write
+from notebooks import notebook
+
+TASK = """schema: 1
+seeds: [3, 4]
+code: {notebook: study.ipynb}
+claims:
+  - {id: noisy-plain, metric: error, unit: percent, direction: lower, key: true,
+     reported: {table: "Table 1", row: [Noisy], column: [Plain]}}
+  - {id: noisy-shrunk, metric: error, unit: percent, direction: lower,
+     reported: {table: "Table 1", row: [Noisy], column: [Shrunk]}}
+outputs:
+  - {claim: noisy-plain, file: cells/3.txt, regex: "error: (.*)"}
+  - {claim: noisy-shrunk, file: shrunk.json, json: $.error}
+"""
+CELLS = (
+    "%lsmagic\nimport json, packaging",
+    ("parameters", "seed = 0\nout = '.'"),
+    "print('error:', 10 + seed / 100)\nseed",
+    "import pathlib\npathlib.Path(out, 'shrunk.json').write_text(json.dumps({'error': 20.0}))",
+)
+
+
+@pytest.fixture
+def study(tmp_path):
+    """A paper whose code is a notebook that needs nothing but what it imports."""
+    files = {"paper.md": PAPER, "task.yaml": TASK}
+    files["code/study.ipynb"] = notebook(*CELLS)
+    return write(tmp_path / "study", files)
+
+
+def test_a_notebook_is_run_with_each_seed(project, opened, study):
+    assert main(["add", str(study)]) == 0
+    assert main(["run", "study", "--stage", "baseline"]) == 0
+    made = output_of(opened, latest(opened, "study", "implementation"), Implementation)
+    assert made.seeded and made.command[:3] == ("python", "run_notebook.py", "study.ipynb")
+    evaluated = [one for one in runs(opened.ledger.events("study")) if one.purpose == "eval"]
+    assert {run.seed: run.counted.values for run in evaluated} == {
+        seed: {"noisy-plain": 10 + seed / 100, "noisy-shrunk": 20.0} for seed in (3, 4)
+    }
+    counted = evaluated[0].counted
+    assert {"executed.ipynb", "cells/1.txt", "cells/3.txt"} <= counted.outputs.keys()
+    assert "error: 10.03" in opened.store.get(counted.log).decode()
+    (assumed,) = [
+        one.content.assumption
+        for one in opened.ledger.events("study")
+        if one.kind == "assumption_recorded" and one.content.assumption.id == "notebook-kernel"
+    ]
+    assert "ipykernel " in assumed.value and "nbclient " in assumed.value
+
+
+def test_a_failing_cell_is_named(project, opened, study):
+    cells = ("x = 1", "\n# the fit\ny = x / 0", "print('error: 1')")
+    write(study, {"code/study.ipynb": notebook(*cells)})
+    assert main(["add", str(study)]) == 0
+    main(["run", "study", "--stage", "baseline"])
+    failed = [one.counted for one in runs(opened.ledger.events("study"))]
+    assert failed and all(one.status is Status.FAILED for one in failed)
+    assert failed[0].reason.code == "exception:ZeroDivisionError"
+    assert (
+        failed[0].reason.sentence == "ZeroDivisionError: in cell 2, `# the fit`: division by zero"
+    )
