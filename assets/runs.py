@@ -57,6 +57,7 @@ def what_runs_rest_on(
     return {
         "implementation": implementation.model_dump(mode="json", by_alias=True),
         "lock": environment.lock.model_dump(mode="json"),
+        **({"image": environment.image.base_id} if environment.image else {}),
         "data": data_manifest.model_dump(mode="json"),
         "seeds": seeds_of(stage.project, paper_bundle, implementation),
         "budget": paper_bundle.task.budget.model_dump(mode="json"),

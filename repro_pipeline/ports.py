@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from repro_pipeline.agent.chat import ChatAnswer, ChatRequest, ModelInfo
+from repro_pipeline.environment.model import ContainerImage
 from repro_pipeline.ledger.events import Event, Head, Payload
 from repro_pipeline.lineage.literature import Brought, Exclusions
 from repro_pipeline.paper.fetch import ArxivPaper, FetchRecord, PaperUrl
@@ -126,6 +127,19 @@ class Egress(Protocol):
 
 OpenEgress = Callable[[EgressRules, Callable[[EgressRequest], None]], Egress]
 """Makes a way out under rules; the second argument is told every request before it is passed on."""
+
+
+class Images(Protocol):
+    """Environments as container images, in the engine that runs the code."""
+
+    base: str
+    """The image that they are built upon, as it is configured."""
+
+    def build(self, lock_text: str, *, python: str) -> ContainerImage:
+        """The image of a lock, built where the engine does not have it. Raises BuildError."""
+
+    def ask(self, image: ContainerImage, command: Sequence[str]) -> str:
+        """What a command prints in an image. Raises BuildError where it fails."""
 
 
 class PaperReader(Protocol):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from repro_pipeline.config import ProjectConfig
 from repro_pipeline.errors import UserError
-from repro_pipeline.ports import ArtifactStore, ChatModel, Ledger, Runner, Slots, TeiService
+from repro_pipeline.ports import ArtifactStore, ChatModel, Images, Ledger, Runner, Slots, TeiService
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,8 @@ class Project:
     """Reads PDFs with the project's own reader, where one is configured."""
     chat: ChatModel | None = None
     """The language models, or a recorded session of them; None where none is to be asked."""
+    images: Images | None = None
+    """Environments as images, where the runner runs in such."""
     agent: bool = False
     """Whether an agent is to write the code, even where there is some."""
 

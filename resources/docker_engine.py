@@ -82,7 +82,7 @@ def spoken(what: str) -> Iterator[None]:
     except docker.errors.ImageNotFound as error:
         raise SandboxUnavailable(
             f"the Docker engine lacks the image: {_reason(error)}.",
-            hint="Fetch it with `docker pull`.",
+            hint="Fetch it with `docker pull`, or name another in `docker: base`.",
         ) from None
     except (docker.errors.DockerException, requests.RequestException) as error:
         raise SandboxUnavailable(f"the Docker engine could not {what}: {_reason(error)}.") from None

@@ -33,19 +33,21 @@ def open_project(
     from resources.chat_replay import ReplayChat
     from resources.grobid import GrobidService
     from resources.ledger_sql import SqlLedger
-    from resources.runners import make_runner
+    from resources.runners import make_images, make_runner
     from resources.slots import HostSlots
 
     config = load_model(root / CONFIG_NAME, ProjectConfig)
     chat = _chat(config.models, replay)
     if isinstance(chat, ReplayChat):
         config = config.model_copy(update={"models": chat.roles})
+    made = make_runner(runner or config.runner, config.docker)
     return Project(
         root=root,
         config=config,
         ledger=SqlLedger(config.ledger, folder=root),
         store=FsspecArtifactStore(_absolute_folder(config.store, root)),
-        runner=make_runner(runner or config.runner, config.docker),
+        runner=made,
+        images=make_images(made, config.docker),
         secret=_secret(root / ".repro" / SECRET_NAME),
         slots=HostSlots(config.slots, config.workers),
         tei_service=GrobidService(config.grobid) if config.grobid else None,

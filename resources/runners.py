@@ -5,7 +5,7 @@ from __future__ import annotations
 from repro_pipeline.config import Docker
 from repro_pipeline.environment.interpreter import OWN
 from repro_pipeline.errors import SandboxUnavailable
-from repro_pipeline.ports import Runner
+from repro_pipeline.ports import Images, Runner
 
 RUNNERS = ("bubblewrap", "docker", "unsafe_local")
 
@@ -28,3 +28,12 @@ def make_runner(name: str, docker: Docker | None = None) -> Runner:
     raise SandboxUnavailable(
         f"there is no runner '{name}'.", hint=f"Choose one of {', '.join(RUNNERS)}."
     )
+
+
+def make_images(runner: Runner, docker: Docker) -> Images | None:
+    """Environments as images, where a runner runs in such."""
+    if runner.name != "docker":
+        return None
+    from resources.docker_images import DockerImages
+
+    return DockerImages(runner, docker)

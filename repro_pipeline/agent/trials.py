@@ -89,7 +89,8 @@ class Trials:
             shutil.copytree(workspace.folder, workdir, ignore=shutil.ignore_patterns("__pycache__"))
             out.mkdir()
             limits = lab.limits.model_copy(update={"wall_clock": self._seconds(seconds)})
-            policy = SandboxPolicy(mounts=(*lab.mounts, *lab.data.values()), limits=limits)
+            mounts = (*lab.mounts, *lab.data.values())
+            policy = SandboxPolicy(mounts=mounts, limits=limits, image=lab.image)
             python = lab.runner.inside(lab.python, policy, workdir=workdir, out=out)
             programs = f"{Path(python).parent}:{default_environment('', '')['PATH']}"
             first, *rest = command

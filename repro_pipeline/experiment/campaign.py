@@ -13,6 +13,7 @@ from repro_pipeline.alarm import OutOfTime
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.environment.build import build, environment_mounts, host_python
+from repro_pipeline.environment.image import PYTHON, environment_key
 from repro_pipeline.environment.manifest import verify_manifest
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.experiment.load import sample_config
@@ -29,6 +30,7 @@ from repro_pipeline.experiment.sealed import SealedLabels, read_labels, sealed_c
 from repro_pipeline.experiment.seeds import evaluation_seeds
 from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose
 from repro_pipeline.frozen import digest
+from repro_pipeline.ledger.events import EnvironmentBuilt
 from repro_pipeline.project import Project
 from repro_pipeline.sandbox.policy import Mount
 from repro_pipeline.stage_names import STAGES
@@ -90,14 +92,13 @@ def plan(
     purpose: Purpose,
 ) -> tuple[PlannedRun, ...]:
     """Every experiment with every seed, under the paper's code, environment and data."""
-    lock = setting.environment.lock
     return plan_runs(
         experiments,
         seeds,
         purpose,
         code_tree=setting.implementation.code_tree,
         command=setting.implementation.command,
-        environment=digest({"lock": lock.sha256, "python": lock.python}),
+        environment=environment_key(setting.environment),
         data_manifest=digest(setting.data),
         outputs=setting.implementation.outputs,
         sealed=sealed_claims(setting.bundle.task),
@@ -145,9 +146,9 @@ def spent_before(stage: Stage) -> float:
 
 def laboratory(stage: Stage, setting: Setting) -> Laboratory:
     """Where this paper's runs happen."""
-    project, cache = stage.project, stage.project.state / "environments"
+    project = stage.project
     lock_text = project.store.get(setting.environment.lock.sha256).decode()
-    built = build(lock_text, lock=setting.environment.lock, cache=cache)
+    image, python, mounts = _interpreter(stage, setting.environment, lock_text)
     data = {
         entry.name: Mount(
             source=stage.bundle_folder / entry.file,
@@ -162,8 +163,9 @@ def laboratory(stage: Stage, setting: Setting) -> Laboratory:
         store=project.store,
         runner=project.runner,
         slots=project.slots,
-        python=host_python(built, cache),
-        mounts=environment_mounts(built, cache),
+        python=python,
+        mounts=mounts,
+        image=image,
         data=data,
         stamps=stamps(data),
         limits=project.config.limits,
@@ -176,6 +178,22 @@ def laboratory(stage: Stage, setting: Setting) -> Laboratory:
             labels=read_labels(setting.data, stage.bundle_folder),
         ),
     )
+
+
+def _interpreter(
+    stage: Stage, environment: BuiltEnvironment, lock_text: str
+) -> tuple[str | None, Path, tuple[Mount, ...]]:
+    """The image of the runs, if any, their Python, and what it needs; made again where it is gone."""
+    project, lock = stage.project, environment.lock
+    if project.images is not None:
+        image = project.images.build(lock_text, python=lock.python)
+        if environment.image is None or image.id != environment.image.id:
+            seen = digest(environment.fingerprint)
+            stage.record(EnvironmentBuilt(lock=lock.sha256, fingerprint=seen, image=image.id))
+        return image.id, PYTHON, ()
+    cache = project.state / "environments"
+    built = build(lock_text, lock=lock, cache=cache)
+    return None, host_python(built, cache), environment_mounts(built, cache)
 
 
 def lower(first: Budget, second: Budget) -> Budget:

@@ -71,6 +71,8 @@ class Laboratory:
     """The environment's interpreter."""
     mounts: tuple[Mount, ...]
     """What the interpreter needs."""
+    image: str | None
+    """The image that holds the interpreter, where runs happen in one."""
     data: Mapping[str, Mount]
     """The input files by name."""
     stamps: Mapping[str, tuple[int, ...]]
@@ -277,6 +279,7 @@ def _run_in(
     inputs = lab.data if run.data is None else run.data
     policy = SandboxPolicy(
         mounts=(*lab.mounts, *inputs.values(), HOOK, Mount(source=config, target=_CONFIG)),
+        image=lab.image,
         limits=lab.limits.model_copy(
             update={"wall_clock": min(lab.limits.wall_clock, run.experiment.timeout)}
         ),

@@ -313,11 +313,14 @@ class EnvironmentBuilt(Payload):
     kind: Literal["environment_built"] = "environment_built"
     lock: Sha256
     fingerprint: Sha256
+    image: str | None = None
+    """Digest of the container image that holds it, if any."""
 
     @property
     def key(self) -> str:
-        """Once per lock and host."""
-        return f"environment:{self.lock}:{self.fingerprint}"
+        """Once per lock, host and image."""
+        image = f":{self.image}" if self.image else ""
+        return f"environment:{self.lock}:{self.fingerprint}{image}"
 
 
 class EgressAsked(Payload):

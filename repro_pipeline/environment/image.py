@@ -1,0 +1,119 @@
+"""An environment as a container image: a Dockerfile from the lock alone, and what runs in the image.
+
+The environment lies at `/env`, made with the base image's own Python, from wheels with the lock's
+hashes; no code of a package runs while it is built. A first stage installs, so that neither pip nor
+the settings by which it reached its index are in the image.
+"""
+
+from __future__ import annotations
+
+import json
+
+from packaging.utils import canonicalize_name
+
+from repro_pipeline.environment.build import ENV
+from repro_pipeline.environment.fingerprint import HOST_SCRIPT, blas_of, cpu
+from repro_pipeline.environment.model import BuiltEnvironment, Fingerprint
+from repro_pipeline.environment.requirement_lines import parse_entries
+from repro_pipeline.errors import BuildError
+from repro_pipeline.frozen import digest
+from repro_pipeline.ports import Images
+
+LOCK_NAME, CERTIFICATES = "requirements.lock", "certificates.pem"
+SETTINGS = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST")
+"""Build arguments by which pip reaches its index."""
+
+STAGE_LABEL = "repro_pipeline.stage"
+"""On the first stage's image, which is of no use afterwards."""
+
+PYTHON = ENV / "bin" / "python"
+"""The environment's interpreter in an image."""
+
+_SCRIPT = (
+    HOST_SCRIPT
+    + """
+import glob, io
+numpy, packages = None, {}
+for folder in sorted(glob.glob("/env/lib*/python3*/site-packages")):
+    for name in glob.glob(folder + "/*.dist-info/METADATA"):
+        lines = io.open(name, encoding="utf-8", errors="replace").read().split("\\n\\n")[0]
+        told = dict(line.split(": ", 1) for line in lines.splitlines() if ": " in line)
+        packages[told["Name"]] = told["Version"]
+    for name in glob.glob(folder + "/numpy/__config__.py"):
+        numpy = io.open(name, encoding="utf-8", errors="replace").read()
+print(json.dumps({"packages": packages, "numpy": numpy}))
+"""
+)
+
+
+def dockerfile(lock_text: str, *, base: str, python: str, certificates: bool = False) -> str:
+    """The Dockerfile of an environment; beside it lies the lock as `requirements.lock`.
+
+    `base` is the image that it is built upon, `python` the version that it must have (3.11, 3.11.7).
+    With `certificates`, a file `certificates.pem` lies there too, and pip trusts these alone.
+    """
+    named = {canonicalize_name(e.requirement.name) for e in parse_entries(lock_text, LOCK_NAME)}
+    unlocked = [name for name in ("pip", "setuptools", "wheel") if name not in named]
+    trust = f"--cert /build/{CERTIFICATES} " if certificates else ""
+    parts = len(python.split("."))
+    install = [f"python3 -m venv {ENV}"]
+    if named:
+        install.append(
+            f"{PYTHON} -m pip install --no-cache-dir --no-deps --require-hashes "
+            f"--only-binary :all: {trust}-r /build/{LOCK_NAME}"
+        )
+    if unlocked:
+        install.append(f"{PYTHON} -m pip uninstall --yes --quiet {' '.join(unlocked)}")
+    steps = " && \\\n    ".join(install)
+    copied = f"{LOCK_NAME} {CERTIFICATES}" if certificates else LOCK_NAME
+    arguments = "\n".join(f"ARG {name}" for name in SETTINGS)
+    return f"""\
+FROM {base} AS build
+LABEL {STAGE_LABEL}=build
+{arguments}
+COPY {copied} /build/
+RUN python3 -c 'import sys; have = ".".join(map(str, sys.version_info[:{parts}])); \\
+sys.exit(0 if have == "{python}" else "the base image has Python " + have + ", not {python}")'
+RUN {steps}
+
+FROM {base}
+COPY --from=build {ENV} {ENV}
+ENV PATH={ENV}/bin:/usr/local/bin:/usr/bin:/bin
+"""
+
+
+def as_image(built: BuiltEnvironment, lock_text: str, images: Images) -> BuiltEnvironment:
+    """The same environment in an image, with the fingerprint of what runs there.
+
+    Raises BuildError where the image cannot be built, or holds other packages than the lock's.
+    """
+    image = images.build(lock_text, python=built.lock.python)
+    answer = images.ask(image, [str(PYTHON), "-I", "-S", "-c", _SCRIPT])
+    seen = _fingerprint(answer, built.fingerprint.variables)
+    differing = sorted(dict(seen.packages.items() ^ built.fingerprint.packages.items()))
+    if differing:
+        raise BuildError(
+            f"the image holds other packages than the lock's ({', '.join(differing)}).",
+            where=image.id,
+        )
+    return built.model_copy(update={"image": image, "fingerprint": seen})
+
+
+def environment_key(built: BuiltEnvironment) -> str:
+    """What tells a run's environment from others: lock and Python, and the base image if any."""
+    parts = {"lock": built.lock.sha256, "python": built.lock.python}
+    return digest({**parts, "base": built.image.base_id} if built.image else parts)
+
+
+def _fingerprint(answer: str, variables: dict[str, str]) -> Fingerprint:
+    host, environment = map(json.loads, answer.splitlines()[:2])
+    name, flags = cpu(host.pop("machine"))
+    packages = {canonicalize_name(key): value for key, value in environment["packages"].items()}
+    return Fingerprint(
+        **host,
+        cpu=name,
+        cpu_flags=flags,
+        packages=dict(sorted(packages.items())),
+        variables=variables,
+        blas=blas_of(environment["numpy"]) if environment["numpy"] else None,
+    )
