@@ -7,6 +7,7 @@ Nothing is asked of any service. Silence means that nothing is known here, not t
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +17,7 @@ from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from typing import Literal
 
-from packaging.specifiers import SpecifierSet
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
@@ -55,7 +56,11 @@ class Advisory(Frozen):
         """Whether a version has the flaw."""
         if version in self.versions:
             return True
-        return any(SpecifierSet(one).contains(version, prereleases=True) for one in self.affected)
+        with contextlib.suppress(InvalidSpecifier):  # old versions of no standard form: listed then
+            return any(
+                SpecifierSet(one).contains(version, prereleases=True) for one in self.affected
+            )
+        return False
 
 
 def audit(
@@ -130,10 +135,9 @@ def osv_advisories(folder: Path, packages: Iterable[str]) -> Iterator[Advisory]:
             continue
         try:
             record = json.loads(raw)
-        except ValueError as error:
-            raise BuildError(f"is no OSV record: {error}.", where=str(file)) from None
-        if not record.get("withdrawn"):
-            yield from _osv(record, wanted)
+            yield from _osv(record, wanted) if not record.get("withdrawn") else ()
+        except (ValueError, KeyError, TypeError, AttributeError, StopIteration) as error:
+            raise BuildError(f"is no OSV record: {error!r}.", where=str(file)) from None
 
 
 def licences_of(folders: Iterable[Path]) -> dict[str, str | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,9 @@ import pytest
 from repro_pipeline.bundle.task import TaskCode
 from repro_pipeline.environment.build import environment_mounts, host_python, python_command
 from repro_pipeline.environment.interpreter import OWN
-from repro_pipeline.environment.make import make_environment
+from repro_pipeline.environment.make import Rules, make_environment
 from repro_pipeline.environment.parity import grade_environment
-from repro_pipeline.errors import SandboxUnavailable
+from repro_pipeline.errors import BuildError, SandboxUnavailable
 from repro_pipeline.sandbox.bubblewrap import BubblewrapRunner
 from repro_pipeline.sandbox.policy import SandboxPolicy
 from repro_pipeline.status import Status
@@ -60,3 +61,44 @@ def test_code_runs_in_it_inside_the_sandbox(downloads: Path, tmp_path: Path) -> 
     assert said.startswith(f"/env/lib/python{OWN}/site-packages/six.py {OWN}"), said
     assert ended.status is Status.FAILED
     assert "Permission denied" in said or "Read-only file system" in said
+
+
+def test_a_withdrawn_version_is_found_when_it_is_installed_and_when_it_stands(
+    downloads: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "requirements.txt").write_text("attrs==21.1.0\n")
+    for _ in range(2):
+        built = make_environment(tmp_path, None, store=Shelf(), cache=downloads)
+        assert [(one.kind, one.package) for one in built.findings] == [("yanked", "attrs")]
+    with pytest.raises(BuildError, match=r"attrs 21\.1\.0 was withdrawn"):
+        make_environment(
+            tmp_path, None, store=Shelf(), cache=downloads, rules=Rules(block=("yanked",))
+        )
+
+
+def test_packages_are_those_of_a_day(downloads: Path, tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("six\n")
+    rules = Rules(as_of=date(2021, 1, 1))
+    built = make_environment(
+        tmp_path, TaskCode(python=OWN), store=Shelf(), cache=downloads, rules=rules
+    )
+    assert built.fingerprint.packages["six"] == "1.15.0"
+    assert built.lock.as_of == date(2021, 1, 1)
+    assert "resolved here as of 2021-01-01" in " ".join(grade_environment(built).lacks)
+
+
+def test_a_given_lock_is_of_its_own_day(downloads: Path, tmp_path: Path, six) -> None:
+    (tmp_path / "requirements.lock").write_text(six[0])
+    rules = Rules(as_of=date(2015, 1, 1))
+    built = make_environment(
+        tmp_path, TaskCode(python=OWN), store=Shelf(), cache=downloads, rules=rules
+    )
+    assert built.lock.as_of is None and built.fingerprint.packages["six"] == "1.17.0"
+
+
+def test_an_excluded_package_is_not_installed(downloads: Path, tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("six==1.17.0\n")
+    rules = Rules(excluded=("pip:Six",))
+    with pytest.raises(BuildError, match="the package 'six' is excluded"):
+        make_environment(tmp_path, None, store=Shelf(), cache=tmp_path / "none", rules=rules)
+    assert not list((tmp_path / "none").glob("*/venv"))
