@@ -164,7 +164,7 @@ def _position(fraction: float, limit: float) -> float:
 
 
 def _ticks(limit: float) -> list[float]:
-    step = _step(limit, most=3.9)
+    step = _step(limit, most=2.9)
     count = math.floor(limit / step)
     return [index * step for index in range(-count, count + 1)]
 

@@ -8,6 +8,7 @@ import unicodedata
 from collections import Counter
 
 from repro_pipeline.claims.model import Claim, Statistic
+from repro_pipeline.scoring.estimate import over_seeds
 from repro_pipeline.scoring.model import ClaimVerdict
 
 MINUS = "−"
@@ -108,15 +109,16 @@ def reported(claim: Claim) -> str:
 
 
 def reproduced(claim: Claim, verdict: ClaimVerdict) -> str:
-    """Mean ± standard deviation over seeds; before it the statistic, where the claim is no mean."""
+    """Mean ± standard deviation over seeds; before it the statistic, where seeds are not averaged."""
     if verdict.mean is None:
         return "–"
     text = number(verdict.mean, claim.quantum)
     if verdict.sd is not None:
         text += f" ± {number(verdict.sd, claim.quantum)}"
-    if claim.statistic in {Statistic.MEAN, Statistic.SINGLE} or verdict.value is None:
+    statistic = over_seeds(claim)
+    if statistic in {Statistic.MEAN, Statistic.SINGLE} or verdict.value is None:
         return text
-    return f"{claim.statistic} {number(verdict.value, claim.quantum)} (mean {text})"
+    return f"{statistic} {number(verdict.value, claim.quantum)} (mean {text})"
 
 
 def labels(claims: tuple[Claim, ...]) -> dict[str, str]:

@@ -88,6 +88,7 @@ def test_the_axis_has_a_few_ticks_at_any_tolerance(tolerance):
     assert 3 <= len(positions) <= 7
     assert positions == sorted(set(positions))
     assert (50, "0") in drawn.ticks
+    assert all(near + 15 < far for near, far in itertools.pairwise(positions)), "labels collide"
 
 
 def test_equal_values_lie_on_the_diagonal_of_the_scatter_plot():

@@ -89,6 +89,8 @@ def test_a_statistic_that_is_no_mean_is_named_and_the_mean_shown_beside_it():
     median = CLAIM.model_copy(update={"statistic": Statistic.MEDIAN})
     assert words.reproduced(CLAIM, verdict) == "17.70 ± 0.22"
     assert words.reproduced(median, verdict) == "median 17.70 (mean 17.70 ± 0.22)"
+    inside_runs = median.model_copy(update={"over": "data sets"})
+    assert words.reproduced(inside_runs, verdict) == "17.70 ± 0.22"
 
 
 def test_claims_of_one_data_set_and_method_are_told_apart_by_their_metric():
