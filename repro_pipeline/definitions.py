@@ -10,6 +10,7 @@ from typing import Any
 import dagster as dg
 
 from assets.ablations import ablations
+from assets.alerts import send_alerts
 from assets.assumption_ledger import assumption_ledger
 from assets.attribution import attribution
 from assets.baseline import baseline
@@ -79,7 +80,7 @@ def build_definitions(
     return dg.Definitions(
         assets=[*STAGE_ASSETS, rubric, scoreboard],
         jobs=[reproduce_paper, rescore_paper, rescore_papers],
-        sensors=[watch_project, rescore_on_change],
+        sensors=[watch_project, rescore_on_change, send_alerts],
         resources={"project": ProjectResource(root=str(root)), **(overrides or {})},
         executor=dg.in_process_executor,
     )

@@ -593,6 +593,30 @@ class BenchTrialEnded(Payload):
         return f"bench-trial:{self.trial}"
 
 
+class AlertTried(Payload):
+    """Someone was told of what went wrong, or could not be (project chain)."""
+
+    kind: Literal["alert_tried"] = "alert_tried"
+    alert: Sha256
+    """Its id: digest of what it is about."""
+    about: str
+    """run_failed, stage_failed, overall_fail, budget, sweep."""
+    paper: str | None
+    stage: str | None
+    reason: str
+    launch: str | None
+    channel: str
+    number: Annotated[int, Field(ge=1)]
+    delivered: bool
+    sentence: str = ""
+    """Why it could not be delivered."""
+
+    @property
+    def key(self) -> str:
+        """Once per alert, channel and try."""
+        return f"alert:{self.alert}:{self.channel}:{self.number}"
+
+
 AnyPayload = Annotated[
     BundleSeen
     | PaperImported
@@ -621,6 +645,7 @@ AnyPayload = Annotated[
     | ReviewOpened
     | ReviewDecided
     | StoreSwept
+    | AlertTried
     | BenchPlanned
     | BenchTrialEnded,
     Field(discriminator="kind"),

@@ -1,0 +1,182 @@
+"""Alerts, sent to real servers on this machine: once each, tried again when refused, and recorded."""
+
+from __future__ import annotations
+
+import json
+import socketserver
+import threading
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import dagster as dg
+import pytest
+import yaml
+
+from assets.alerts import send_alerts
+from repro_pipeline.alerts import due
+from repro_pipeline.cli import main
+from repro_pipeline.commands import opening
+from repro_pipeline.ledger.events import PROJECT_CHAIN
+from resources.opening import open_project
+from resources.project import ProjectResource, _open
+from tests.bundles import make_bundle
+
+
+class Hook(BaseHTTPRequestHandler):
+    """Takes what is posted, or refuses it."""
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.taken.append(json.loads(body))
+        self.send_response(self.server.answer)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Quiet."""
+
+
+class Mail(socketserver.StreamRequestHandler):
+    """Just enough SMTP to take a message."""
+
+    def handle(self) -> None:
+        self.wfile.write(b"220 here\r\n")
+        while line := self.rfile.readline():
+            word = line.strip().upper()
+            if word == b"DATA":
+                self.wfile.write(b"354 go\r\n")
+                text = b""
+                while (line := self.rfile.readline()) != b".\r\n":
+                    text += line
+                self.server.taken.append(text.decode())
+            if word == b"QUIT":
+                return
+            self.wfile.write(b"250 fine\r\n")
+
+
+@contextmanager
+def serving(server):
+    server.taken, server.answer = [], 200
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def hook():
+    with serving(HTTPServer(("127.0.0.1", 0), Hook)) as server:
+        yield server
+
+
+@pytest.fixture
+def mail():
+    with serving(socketserver.TCPServer(("127.0.0.1", 0), Mail)) as server:
+        yield server
+
+
+def configure(project, **alerts):
+    """Write `alerts` into repro.yaml; open the project anew."""
+    text = (project / "repro.yaml").read_text()
+    (project / "repro.yaml").write_text(text + yaml.safe_dump({"alerts": alerts}))
+    _open.cache_clear()
+    return open_project(project)
+
+
+def tick(project, opened, cursor) -> str:
+    """One tick of the sensor; its cursor."""
+    context = dg.build_sensor_context(
+        instance=opening.instance_of(opened),
+        cursor=cursor,
+        resources={"project": ProjectResource(root=str(project))},
+    )
+    return send_alerts.evaluate_tick(context).cursor
+
+
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC).isoformat()
+
+
+def url(server) -> str:
+    return f"http://127.0.0.1:{server.server_address[1]}/hook/secret-part"
+
+
+def tries(opened) -> list[dict]:
+    return [e.payload for e in opened.ledger.events(PROJECT_CHAIN, kinds={"alert_tried"})]
+
+
+def test_a_failed_stage_of_a_good_launch_is_told_once_everywhere(project, hook, mail, monkeypatch):
+    monkeypatch.setenv("HOOK", url(hook))
+    port = mail.server_address[1]
+    email = {"sender": "r@x", "to": ["me@x"], "host": "127.0.0.1", "port": port, "security": "none"}
+    opened = configure(project, webhook={"url_env": "HOOK"}, slack={"url": url(hook)}, email=email)
+    make_bundle(project / "papers" / "bad", behaviour="exit")
+    main(["run", "bad"])
+    cursor = tick(project, opened, LONG_AGO)
+    (plain,) = [m for m in hook.taken if m.get("stage") == "baseline"]
+    assert plain["paper"] == "bad" and plain["about"] == "stage_failed"
+    assert "the estimator diverged" in plain["reason"]
+    assert any("the estimator diverged" in m.get("text", "") for m in hook.taken)
+    assert any("Subject: [repro] bad, stage baseline" in m for m in mail.taken)
+    blocked = {m.get("stage") for m in hook.taken} & {"report", "attribution"}
+    assert blocked == set()
+
+    sent = len(hook.taken) + len(mail.taken)
+    tick(project, opened, LONG_AGO)  # even where the sensor forgot how far it was
+    tick(project, opened, cursor)
+    assert len(hook.taken) + len(mail.taken) == sent
+    assert all(one["delivered"] for one in tries(opened))
+    assert "secret-part" not in json.dumps(tries(opened))
+
+
+def test_what_is_refused_is_tried_again_a_few_times_and_recorded(project, hook):
+    hook.answer = 500
+    opened = configure(project, webhook={"url": url(hook)}, tries=2)
+    make_bundle(project / "papers" / "bad", behaviour="exit")
+    main(["run", "bad"])
+    tick(project, opened, LONG_AGO)
+    first = tries(opened)
+    assert first and not any(one["delivered"] for one in first)
+    assert first[0]["sentence"] == "the webhook answered 500."
+    assert due(opened, [], {"webhook"}, datetime.now(UTC)) == ()  # it rests first
+    later = datetime.now(UTC) + timedelta(minutes=1)
+    again = due(opened, [], {"webhook"}, later)
+    assert {one.number for one in again} == {2} and len(again) == len(first)
+    assert due(opened, [], {"webhook"}, later) == again
+
+    from repro_pipeline.alerts import tried
+
+    for one in again:
+        opened.ledger.append(PROJECT_CHAIN, tried(one, "again"), actor="code:test")
+    assert due(opened, [], {"webhook"}, later + timedelta(hours=9)) == ()  # given up
+
+
+def test_a_launch_that_breaks_and_a_budget_nearly_spent_are_told(project, hook, monkeypatch):
+    opened = configure(project, webhook={"url": url(hook)}, budget=0.5)
+    make_bundle(project / "papers" / "tiny", budget={"wall_clock": "2s"})
+
+    def breaks(*_: object, **__: object):
+        raise RuntimeError("a fault of the pipeline")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("assets.scores.score", breaks)
+        main(["run", "tiny"])
+    tick(project, opened, LONG_AGO)
+    about = {m["about"]: m for m in hook.taken}
+    assert "a fault of the pipeline" in about["run_failed"]["reason"]
+    assert about["run_failed"]["paper"] == "tiny"
+    assert about["budget"]["reason"] == "50% of the budget's wall_clock (2) is spent."
+
+
+def test_an_address_that_is_missing_is_said_and_nothing_is_sent_without_alerts(project, hook):
+    opened = configure(project, webhook={"url_env": "NOT_THERE"})
+    make_bundle(project / "papers" / "bad", behaviour="exit")
+    main(["run", "bad"])
+    tick(project, opened, LONG_AGO)
+    assert "NOT_THERE is not set" in tries(opened)[0]["sentence"]
+    assert hook.taken == []
+
+
+def test_settings_that_are_wrong_are_refused(project, capsys):
+    (project / "repro.yaml").write_text("alerts: {webhook: {url: 'http://x', url_env: X}}\n")
+    assert main(["status"]) == 2
+    assert "url_env" in capsys.readouterr().err
