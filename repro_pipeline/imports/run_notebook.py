@@ -20,6 +20,8 @@ from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 
+PATIENCE = 600
+"""Seconds that a busy machine may take to start a kernel, or to hand over what a cell printed."""
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -81,6 +83,9 @@ def execute(notebook, code: list, folder: Path, out: Path, sockets: str) -> None
         notebook,
         km=kernel,
         timeout=None,
+        startup_timeout=PATIENCE,
+        iopub_timeout=PATIENCE,
+        raise_on_iopub_timeout=True,  # or output that comes late would be lost in silence
         resources={"metadata": {"path": str(folder)}},
         on_cell_execute=begun,
         on_cell_executed=ended,
