@@ -147,7 +147,7 @@ class Download(Frozen):
     command: Annotated[tuple[str, ...], Field(min_length=1)]
     allow: Annotated[tuple[AllowedHost, ...], Field(min_length=1)]
     limit: Bytes = 1 << 30
-    """Bytes to and from the network in all; as many may be written."""
+    """Bytes to and from the network in all."""
     timeout: Seconds = 3600
 
 

@@ -25,7 +25,7 @@ from repro_pipeline.ports import ArtifactStore, OpenEgress
 from repro_pipeline.sandbox import relay
 from repro_pipeline.sandbox.egress import EgressRules
 from repro_pipeline.sandbox.outputs import safe_outputs
-from repro_pipeline.sandbox.policy import Enforcement, Limits, Mount, RunOutcome, SandboxPolicy
+from repro_pipeline.sandbox.policy import Enforcement, Mount, RunOutcome, SandboxPolicy
 from repro_pipeline.stages import Stage
 from repro_pipeline.status import Reason, Status
 
@@ -65,7 +65,8 @@ def download(
     Raises SandboxUnavailable where the runner cannot keep the code from the network itself.
     """
     task, store, number = step.task, stage.project.store, uuid.uuid4().hex
-    given, wanted = task.download, missing_files(task, stage.bundle_folder)
+    given, limits = task.download, stage.project.config.limits
+    wanted = missing_files(task, stage.bundle_folder)
     rules = EgressRules(allow=given.allow, limit=given.limit, excluded=step.excluded)
     code_tree = store.put_tree(step.code)
     store.get_tree(code_tree, place / "work")
@@ -77,7 +78,7 @@ def download(
         outcome = _run(stage, step, place, door, on_output)
     files, faults = {}, list(_ended(outcome, spent=egress.spent, rules=rules))
     if not faults:
-        files, faults = _take(place / "out", wanted, stage.bundle_folder, given.limit)
+        files, faults = _take(place / "out", wanted, stage.bundle_folder, limits.output)
     failed = outcome.status if outcome.status is not Status.OK else Status.FAILED
     finished = DownloadFinished(
         download=number,
@@ -107,14 +108,13 @@ def _run(
     on_output: Callable[[bytes], None] | None,
 ) -> RunOutcome:
     given, runner = step.task.download, stage.project.runner
-    limits: Limits = stage.project.config.limits
     policy = SandboxPolicy(
         mounts=(
             *environment_mounts(step.environment, step.cache),
             Mount(source=Path(relay.__file__), target=_RELAY),
             Mount(source=door, target=_DOOR),
         ),
-        limits=limits.model_copy(update={"wall_clock": given.timeout, "output": given.limit}),
+        limits=stage.project.config.limits.model_copy(update={"wall_clock": given.timeout}),
         minimum={"network": Enforcement.HARD, "filesystem": Enforcement.HARD},
     )
     folders = {"workdir": place / "work", "out": place / "out"}

@@ -121,7 +121,11 @@ def _inside(file: str, bundle: Path, name: str) -> Path:
             f"the data '{name}' are a folder.", where=file, hint="Name each file, or an archive."
         )
     if not path.is_file():
-        raise BundleError(f"the data '{name}' name a file that does not exist.", where=file)
+        raise BundleError(
+            f"the data '{name}' name a file that does not exist.",
+            where=file,
+            hint="Put it there, or have it brought by `repro download` (docs/environment.md).",
+        )
     return path
 
 

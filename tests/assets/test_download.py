@@ -1,0 +1,146 @@
+"""A paper whose data are downloaded by its own code: allowed, recorded, checked."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import http.server
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from repro_pipeline.cli import main
+from repro_pipeline.environment.model import DataManifest
+from repro_pipeline.project import Project
+from repro_pipeline.stages import latest, output_of
+from resources import egress_proxy
+from tests.bundles import make_bundle
+
+DATA = b"x,y\n1,2\n3,4\n"
+FETCH = """
+import pathlib, sys, urllib.error, urllib.request
+target = pathlib.Path(sys.argv[1], "data", "points.csv")
+target.parent.mkdir()
+target.write_bytes(urllib.request.urlopen("http://data.test/points.csv").read())
+pathlib.Path(sys.argv[1], "task.yaml").write_text("schema: 1")
+try:
+    urllib.request.urlopen("http://elsewhere.test/?stolen")
+except urllib.error.HTTPError as error:
+    print("elsewhere:", error.code)
+"""
+
+
+class Site(http.server.BaseHTTPRequestHandler):
+    """The data."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(DATA)))
+        self.end_headers()
+        self.wfile.write(DATA)
+
+    def log_message(self, *_):
+        return
+
+
+@pytest.fixture(autouse=True)
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A site on loopback that every name leads to, in this test's resolver alone."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    proxy = functools.partial(
+        egress_proxy.EgressProxy,
+        look_up=lambda host, port: [("127.0.0.1", server.server_port)],
+        reachable=lambda address: address == "127.0.0.1",
+    )
+    monkeypatch.setattr(egress_proxy, "EgressProxy", proxy)
+    yield
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def paper(project: Path) -> Path:
+    """A bundle that lacks its data."""
+    folder = project / "papers" / "tiny"
+    make_bundle(folder)
+    (folder / "code" / "fetch.py").write_text(FETCH)
+    change(folder)
+    assert main(["run", "tiny", "--stage", "parsed_paper"]) == 0
+    return folder
+
+
+def change(folder: Path, **download) -> None:
+    """Give the task a download."""
+    task = yaml.safe_load((folder / "task.yaml").read_text())
+    task["data"] = [{"name": "points", "path": "data/points.csv"}]
+    if sha256 := download.pop("sha256", None):
+        task["data"][0]["sha256"] = sha256
+    base = {"command": ["python", "fetch.py", "{out}"], "allow": [{"host": "data.test"}]}
+    task["download"] = {**base, **download}
+    (folder / "task.yaml").write_text(yaml.safe_dump(task))
+
+
+def test_data_come_by_the_codes_own_command(paper: Path, opened: Project, capsys):
+    before = (paper / "task.yaml").read_text()
+    assert main(["run", "tiny", "--stage", "data_manifest"]) != 0
+    assert "`repro download`" in capsys.readouterr().out
+    assert main(["download", "tiny"]) == 0
+    assert (paper / "data" / "points.csv").read_bytes() == DATA
+    assert (paper / "task.yaml").read_text() == before, "only named data files are taken"
+    asked = [event.content for event in opened.ledger.events("tiny", kinds={"egress_asked"})]
+    assert [(one.request.host, one.request.allowed) for one in asked] == [
+        ("data.test", True),
+        ("elsewhere.test", False),
+    ]
+    (ended,) = (e.content for e in opened.ledger.events("tiny", kinds={"download_finished"}))
+    sha256 = hashlib.sha256(DATA).hexdigest()
+    assert ended.files == {"data/points.csv": sha256} and ended.requests == 2
+    assert ended.limits["network"] == "hard"
+    assert b"elsewhere: 403" in opened.store.get(ended.log)
+    assert main(["run", "tiny", "--stage", "data_manifest"]) == 0
+    row = latest(opened, "tiny", "data_manifest")
+    assert output_of(opened, row, DataManifest).entries[0].sha256 == sha256
+    assert main(["download", "tiny"]) == 0
+    assert "nothing was asked" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"sha256": "0" * 64}, "and the task says 000"),
+        ({"command": ["python", "-c", "pass"]}, "It left no file 'data/points.csv'"),
+        ({"command": ["python", "-c", "raise SystemExit(3)"]}, "exit status 3"),
+        ({"limit": 40}, "limit of 40 bytes"),
+    ],
+)
+def test_a_download_that_fails_leaves_nothing(paper: Path, opened: Project, capsys, how, said):
+    change(paper, **how)
+    assert main(["download", "tiny"]) == 2
+    assert said in capsys.readouterr().err
+    assert not (paper / "data").exists()
+    (ended,) = (e.content for e in opened.ledger.events("tiny", kinds={"download_finished"}))
+    assert ended.files == {} and said in ended.reason.sentence
+
+
+def test_without_a_sandbox_nothing_is_downloaded(paper: Path, project: Path, capsys):
+    with (project / "repro.yaml").open("a") as config:
+        config.write("runner: unsafe_local\n")
+    text = (project / "repro.yaml").read_text().replace("runner: bubblewrap", "# ", 1)
+    (project / "repro.yaml").write_text(text)
+    assert main(["download", "tiny"]) == 3
+    assert "network hard" in capsys.readouterr().err
+    assert not (paper / "data").exists()
+
+
+def test_a_paper_that_was_not_read_is_not_downloaded_for(project: Path, capsys):
+    folder = project / "papers" / "tiny"
+    make_bundle(folder)
+    change(folder)
+    assert main(["download", "tiny"]) == 2
+    assert "was not read yet" in capsys.readouterr().err
