@@ -1,0 +1,108 @@
+"""What a bench's ledger holds: the plan, and a row for each trial that ended; and what is left to spend."""
+
+from __future__ import annotations
+
+import repro_pipeline
+from repro_pipeline.bench.plan import Plan, TrialKey
+from repro_pipeline.bench.trial import TrialRow
+from repro_pipeline.errors import UserError
+from repro_pipeline.frozen import canonical_json
+from repro_pipeline.ledger.events import PROJECT_CHAIN, BenchPlanned, BenchTrialEnded
+from repro_pipeline.project import Project
+
+ACTOR = f"code:repro-pipeline/{repro_pipeline.__version__}"
+
+
+class CeilingReached(UserError):
+    """No further trial may be started."""
+
+    code = "ceiling_reached"
+
+
+def keep_plan(project: Project, plan: Plan) -> Plan:
+    """Record a plan, grown out of the one that stands. Raises UserError where conditions differ."""
+    standing = plan_of(project)
+    grown = standing.grown(plan) if standing else plan
+    stored = project.store.put(canonical_json(grown.model_dump(mode="json", by_alias=True)))
+    project.ledger.append(PROJECT_CHAIN, BenchPlanned(plan=stored), actor=ACTOR)
+    return grown
+
+
+def plan_of(project: Project) -> Plan | None:
+    """The plan that stands; None where nothing was planned."""
+    events = list(project.ledger.events(PROJECT_CHAIN, kinds={"bench_planned"}))
+    if not events:
+        return None
+    return Plan.model_validate_json(project.store.get(events[-1].content.plan))
+
+
+def rows_of(project: Project) -> tuple[TrialRow, ...]:
+    """The rows of all trials that ended, in the order in which they did."""
+    events = project.ledger.events(PROJECT_CHAIN, kinds={"bench_trial_ended"})
+    return tuple(
+        TrialRow.model_validate_json(project.store.get(event.content.row)) for event in events
+    )
+
+
+def keep_row(project: Project, row: TrialRow) -> None:
+    """Record a trial's row."""
+    cost = row.cost
+    project.ledger.append(
+        PROJECT_CHAIN,
+        BenchTrialEnded(
+            trial=row.key.name,
+            row=project.store.put(canonical_json(row.model_dump(mode="json"))),
+            status=row.status,
+            reason=row.reason,
+            tokens=cost.tokens_in + cost.tokens_out,
+            usd=cost.usd,
+        ),
+        actor=ACTOR,
+    )
+
+
+def ended(project: Project) -> set[str]:
+    """The names of the trials that ended."""
+    events = project.ledger.events(PROJECT_CHAIN, kinds={"bench_trial_ended"})
+    return {event.content.trial for event in events}
+
+
+def check_ceiling(project: Project, plan: Plan, key: TrialKey) -> None:
+    """Raises CeilingReached where a trial that uses up its budget would break the ceiling.
+
+    A trial is started whole or not at all, so that none has a smaller budget than another. A program
+    that says nothing of its cost counts with its whole budget.
+    """
+    if plan.contestant(key.contestant).agent == "trivial":
+        return
+    for limit, spent in _spent(project, plan).items():
+        most, one = getattr(plan.ceiling, limit), getattr(plan.budget, limit)
+        if most is None:
+            continue
+        if one is None:
+            raise CeilingReached(
+                f"a ceiling in {limit} needs a budget in {limit} for each trial.",
+                where="--budget",
+                hint=f"Say how much one trial may use, as --budget {limit}=….",
+            )
+        if spent + one > most:
+            raise CeilingReached(
+                f"{key.name} is not started: {spent:g} of {most:g} {limit} are used, and it may use "
+                f"{one:g}.",
+                hint="Raise the ceiling, and run the same command again: what ended stays.",
+            )
+
+
+def _spent(project: Project, plan: Plan) -> dict[str, float]:
+    spent = {"usd": 0.0, "tokens": 0.0}
+    for row in rows_of(project):
+        silent = row.cost.told_by == "nobody"
+        asked = plan.contestant(row.contestant).agent != "trivial"
+        spent["tokens"] += (
+            (plan.budget.tokens or 0)
+            if silent and asked
+            else row.cost.tokens_in + row.cost.tokens_out
+        )
+        unknown = row.cost.usd is None and asked
+        spent["usd"] += (plan.budget.usd or 0.0) if unknown else row.cost.usd or 0.0
+    return spent

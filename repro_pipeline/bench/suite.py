@@ -1,0 +1,120 @@
+"""A suite's folder, read: which tasks it has, and where each one's parts lie.
+
+suite.yaml
+tasks/<id>/bundle/        what an agent is given, blinded: paper, task.yaml, data, references
+tasks/<id>/reference/     the verified implementation, laid out as a submission
+tasks/<id>/truth.yaml     what is known of the task
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from repro_pipeline.bench.model import SuiteFile, Truth
+from repro_pipeline.bundle.folder import Bundle, open_bundle
+from repro_pipeline.errors import BundleError
+from repro_pipeline.frozen import digest
+from repro_pipeline.yamlfile import load_model
+
+SUITE_NAME, TRUTH_NAME = "suite.yaml", "truth.yaml"
+
+
+@dataclass(frozen=True)
+class SuiteTask:
+    """One task: a paper, its verified implementation, and the truth."""
+
+    id: str
+    folder: Path
+
+    @property
+    def bundle_folder(self) -> Path:
+        """The paper's folder."""
+        return self.folder / "bundle"
+
+    @property
+    def reference(self) -> Path:
+        """The verified implementation, as a submission."""
+        return self.folder / "reference"
+
+    @cached_property
+    def bundle(self) -> Bundle:
+        """The paper's folder, read. Raises UserError."""
+        return open_bundle(self.bundle_folder, paper=self.id)
+
+    @cached_property
+    def truth(self) -> Truth:
+        """What is known of the task. Raises UserError where it does not go with the bundle."""
+        path = self.folder / TRUTH_NAME
+        truth = load_model(path, Truth)
+        task = self.bundle.task
+        _same("claim", {one.claim for one in truth.claims}, {one.id for one in task.claims}, path)
+        _same(
+            "ablation", {one.pair for one in truth.ablations}, {p.id for p in task.ablations}, path
+        )
+        return truth
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite, opened."""
+
+    folder: Path
+    file: SuiteFile
+
+    @property
+    def tasks(self) -> tuple[SuiteTask, ...]:
+        """The tasks in their order."""
+        return tuple(SuiteTask(name, self.folder / "tasks" / name) for name in self.file.tasks)
+
+    def task(self, name: str) -> SuiteTask:
+        """The task of that id. Raises BundleError."""
+        if name not in self.file.tasks:
+            raise BundleError(
+                f"the suite has no task '{name}'.",
+                where=str(self.folder / SUITE_NAME),
+                hint=f"There are: {', '.join(self.file.tasks)}.",
+            )
+        return SuiteTask(name, self.folder / "tasks" / name)
+
+    @cached_property
+    def content(self) -> str:
+        """Digest of every file of the suite's tasks and of suite.yaml."""
+        found = [self.folder / SUITE_NAME]
+        for task in self.tasks:
+            found += sorted(path for path in task.folder.rglob("*") if path.is_file())
+        return digest(
+            {
+                path.relative_to(self.folder).as_posix(): hashlib.sha256(
+                    path.read_bytes()
+                ).hexdigest()
+                for path in found
+                if "__pycache__" not in path.parts
+            }
+        )
+
+
+def open_suite(folder: Path) -> Suite:
+    """Read `suite.yaml`, and see that every task's parts are there.
+
+    Raises BundleError for a missing part, FileFormatError with the line for a fault of the file. The
+    truths are read when they are asked for.
+    """
+    path = folder / SUITE_NAME
+    suite = Suite(folder, load_model(path, SuiteFile))
+    for task in suite.tasks:
+        for part in (task.folder, task.bundle_folder, task.reference):
+            if not part.is_dir():
+                raise BundleError(
+                    f"the task '{task.id}' lacks the folder {part.relative_to(folder)}.",
+                    where=str(path),
+                )
+    return suite
+
+
+def _same(what: str, known: set[str], asked: set[str], path: Path) -> None:
+    for name in sorted(known ^ asked):
+        place = "bundle/task.yaml" if name in known else TRUTH_NAME
+        raise BundleError(f"the {what} '{name}' is not in {place}.", where=str(path))

@@ -1,0 +1,311 @@
+"""`repro bench`: agents and models compared on papers whose right values are known."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from repro_pipeline.commands.exits import MENDABLE, OK
+from repro_pipeline.commands.parser import command, family
+from repro_pipeline.errors import UserError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from assets.bench import BenchResource
+    from repro_pipeline.bench.plan import Plan, TrialKey
+    from repro_pipeline.bench.prove import Prover
+    from repro_pipeline.bench.suite import Suite, SuiteTask
+    from repro_pipeline.project import Project
+
+
+def add_to(commands) -> None:
+    """Add these to the parser."""
+    bench = family(commands, "bench", "compare agents and models on papers with known values")
+    for function, name in ((validate, "validate"), (measure, "measure")):
+        one = command(bench, function, name)
+        one.add_argument("suite", metavar="SUITE", type=Path)
+        one.add_argument("--task", action="append", default=[], metavar="ID", help="only this one")
+        one.add_argument(
+            "--seeds", type=int, default=5, metavar="N", help="fresh seeds (default 5)"
+        )
+        one.add_argument("--keep", type=Path, metavar="DIR", help="leave the runs' projects there")
+        one.add_argument("--json", action="store_true", help="print JSON")
+    one = command(bench, run, "run")
+    one.add_argument("suite", metavar="SUITE", type=Path)
+    one.add_argument("--out", required=True, type=Path, metavar="DIR", help="the results' folder")
+    one.add_argument(
+        "--agent",
+        action="append",
+        required=True,
+        metavar="AGENT",
+        help="loop, no-lineage, no-tests, no-planner, at-once, trivial, [NAME=]command:TEMPLATE; "
+        "may be given several times",
+    )
+    one.add_argument(
+        "--models",
+        action="append",
+        default=[],
+        metavar="NAMES",
+        help="a model for all roles, or ROLE=NAME,…; may be given several times",
+    )
+    one.add_argument("--cutoff", action="append", default=[], metavar="MODEL=YYYY-MM")
+    one.add_argument("--config", type=Path, metavar="FILE", help="repro.yaml with the models")
+    one.add_argument("--repeats", type=int, default=1, metavar="N")
+    one.add_argument("--task", action="append", default=[], metavar="ID", help="only this one")
+    one.add_argument("--seeds", type=int, default=5, metavar="N", help="the grader's (default 5)")
+    one.add_argument(
+        "--budget", default="", metavar="LIMITS", help="of each trial: usd=1,tokens=200000,steps=30"
+    )
+    one.add_argument(
+        "--ceiling", default="", metavar="LIMITS", help="of all trials: usd=20,tokens=…"
+    )
+    one.add_argument(
+        "--allow", action="append", default=[], metavar="HOST", help="for command agents"
+    )
+    one.add_argument("--record", type=Path, metavar="DIR", help="keep each trial's session there")
+    one.add_argument("--replay", type=Path, metavar="DIR", help="let recorded sessions answer")
+    one = command(bench, card, "card")
+    one.add_argument("results", metavar="DIR", type=Path, help="the results' folder")
+    one.add_argument("--suite", required=True, type=Path, metavar="SUITE")
+
+
+def validate(options: argparse.Namespace) -> int:
+    """Prove a suite: run every reference anew, and hold it against what is recorded.
+
+    Exit code 2 where a task has a fault.
+    """
+    suite, tasks = _opened(options)
+    with _folder(options) as folder:
+        proofs = _prover(options, Path(folder)).prove(suite, tasks)
+    if options.json:
+        print(json.dumps([proof.model_dump(mode="json") for proof in proofs], indent=1))
+    else:
+        for proof in proofs:
+            print(f"{proof.task}: {'holds' if proof.holds else 'DOES NOT HOLD'}")
+            for fault in proof.faults:
+                print(f"  fault: {fault}")
+            for one in proof.fresh:
+                mark = f"  fault: {one.claim} {one.fault}" if one.fault else ""
+                if mark:
+                    print(mark)
+            for label in proof.labels:
+                print(f"  not reached, as recorded: {label}")
+    bad = [proof.task for proof in proofs if not proof.holds]
+    if bad:
+        print(f"{len(bad)} of {len(proofs)} tasks do not hold: {', '.join(bad)}.", file=sys.stderr)
+        return MENDABLE
+    return OK
+
+
+def measure(options: argparse.Namespace) -> int:
+    """Run references with fresh seeds, and print what a truth.yaml has to record of them."""
+    suite, tasks = _opened(options)
+    with _folder(options) as folder:
+        prover = _prover(options, Path(folder))
+        for task in tasks:
+            print(f"# {task.id}")
+            for one in prover.measure(suite, task).verdicts:
+                print(
+                    f"  - {{claim: {one.claim}, reported: recalled, mean: {one.mean!r}, "
+                    f"sd: {one.sd!r}, n: {one.n}, verdict: {one.verdict}}}  # {one.reported}"
+                )
+    return OK
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run agents on a suite's tasks, grade what they leave, and keep a row for every trial.
+
+    The same command goes on where it stopped; more agents, tasks or repeats can be added to results of
+    the same conditions. Exit code 2 where trials could not be made.
+    """
+    from assets.bench import BenchResource, run_trial
+    from repro_pipeline.bench.results import ended, keep_plan
+    from repro_pipeline.commands.opening import instance_of
+
+    suite, tasks = _opened(options)
+    project, plan = _planned(options, suite, [task.id for task in tasks])
+    plan = keep_plan(project, plan)
+    bench = BenchResource(
+        root=str(project.root),
+        suite=str(suite.folder.resolve()),
+        plan=plan.model_dump_json(by_alias=True),
+        replay=str(options.replay.resolve()) if options.replay else None,
+        runner=project.config.runner,
+        allow=options.allow,
+    )
+    instance, unmade = instance_of(project), []
+    for key in plan.trials():
+        if key.name in ended(project):
+            continue
+        print(f"{key.name} …", flush=True)
+        try:
+            run_trial(instance, bench, key)
+        except UserError as error:
+            print(f"  not made: {error}", file=sys.stderr)
+            unmade.append(key.name)
+            continue
+        finally:
+            if options.record:
+                _keep_session(bench, key, options.record)
+        _say(project, key)
+    if unmade:
+        print(f"{len(unmade)} trials were not made; the same command goes on.", file=sys.stderr)
+    _write_card(project, suite)
+    return MENDABLE if unmade else OK
+
+
+def card(options: argparse.Namespace) -> int:
+    """Write the card of a folder of results anew: card.html, card.md and card.json."""
+    from repro_pipeline.bench.suite import open_suite
+    from resources.opening import open_project
+
+    if not (options.results / "repro.yaml").is_file():
+        raise UserError("holds no results of `repro bench run`.", where=str(options.results))
+    _write_card(open_project(options.results.resolve()), open_suite(options.suite))
+    return OK
+
+
+def _write_card(project: Project, suite: Suite) -> None:
+    from repro_pipeline.bench.card import card_of
+    from repro_pipeline.bench.pages import write_card
+    from repro_pipeline.bench.results import plan_of, rows_of
+
+    plan = plan_of(project)
+    if plan is None:
+        raise UserError("holds no plan of a comparison.", where=str(project.root))
+    for path in write_card(card_of(plan, rows_of(project), suite), project.root):
+        print(path)
+
+
+def _planned(options: argparse.Namespace, suite: Suite, tasks: list[str]) -> tuple[Project, Plan]:
+    from repro_pipeline.bench.plan import Ceiling, Plan, scoring_code
+    from repro_pipeline.bench.roster import contestants, make_agent
+    from repro_pipeline.bundle.task import Budget
+    from repro_pipeline.sandbox.policy import Limits
+
+    project = _results(options)
+    config = project.config
+    named = contestants(
+        options.agent, options.models, config.models, dict(_pairs(options.cutoff, "--cutoff"))
+    )
+    for one in named:
+        make_agent(one, suite)
+    given = {"budget": config.budget.model_dump(exclude_none=True)}
+    budget = {**suite.file.budget.model_dump(exclude_none=True), **given["budget"]}
+    budget |= _limits(options.budget, "--budget", Budget)
+    return project, Plan(
+        suite=suite.file.name,
+        suite_version=suite.file.version,
+        suite_content=suite.content,
+        tasks=tuple(tasks),
+        contestants=named,
+        repeats=options.repeats,
+        budget=Budget(**budget),
+        limits=Limits(**config.limits.model_dump()),
+        seeds=options.seeds,
+        workers=config.workers,
+        packages=suite.file.packages,
+        ceiling=Ceiling(**_limits(options.ceiling, "--ceiling", Ceiling)),
+        scoring_code=scoring_code(),
+    )
+
+
+def _results(options: argparse.Namespace) -> Project:
+    """The project that holds the results; made at the first call, with the models of --config."""
+    from repro_pipeline.config import CONFIG_NAME, ProjectConfig, find_project
+    from repro_pipeline.yamlfile import load_model
+    from resources.opening import open_project
+
+    out = options.out.resolve()
+    given = options.config
+    if given is None and (here := find_project(Path.cwd())) is not None:
+        given = here / CONFIG_NAME
+    target = out / CONFIG_NAME
+    if given is not None and given.resolve() != target:
+        load_model(given, ProjectConfig)  # raises where it is none
+        out.mkdir(parents=True, exist_ok=True)
+        target.write_text(given.read_text(encoding="utf-8"), encoding="utf-8")
+    elif not target.exists():
+        out.mkdir(parents=True, exist_ok=True)
+        target.write_text("schema: 1\n", encoding="utf-8")
+    return open_project(out)
+
+
+def _pairs(texts: Iterable[str], where: str) -> Iterator[tuple[str, str]]:
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not value:
+            raise UserError(f"'{text}' is no NAME=VALUE.", where=where)
+        yield name.strip(), value.strip()
+
+
+def _limits(text: str, where: str, model: type[BaseModel]) -> dict[str, object]:
+    """Limits as `usd=1,tokens=200000`, by the model's own reading. Raises UserError."""
+    from pydantic import ValidationError
+
+    given = dict(_pairs([part for part in text.split(",") if part.strip()], where))
+    try:
+        return model.model_validate(given).model_dump(exclude_none=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(map(str, first["loc"]))
+        raise UserError(
+            f"{name}: {first['msg']}.",
+            where=f"{where} {text}",
+            hint=f"Limits are {', '.join(model.model_fields)}.",
+        ) from None
+
+
+def _keep_session(bench: BenchResource, key: TrialKey, folder: Path) -> None:
+    """Write what the models answered in a trial, so far as it came."""
+    from repro_pipeline.agent.session import recorded, write_session
+    from resources.opening import open_project
+
+    root = bench.bench().place(key) / "project"
+    if not (root / "repro.yaml").is_file():
+        return
+    project = open_project(root)
+    session = recorded(project.ledger.events(key.task, kinds={"model_called"}), project.store)
+    if session:
+        write_session(session, folder.resolve() / f"{key.name}.jsonl")
+
+
+def _say(project: Project, key: TrialKey) -> None:
+    from repro_pipeline.bench.results import rows_of
+
+    row = next(one for one in rows_of(project) if one.key == key)
+    values = row.measures.values
+    shown = ("verdict_accuracy", "fidelity", "success", "performance_gap")
+    said = ", ".join(f"{name} {values[name]:.2f}" for name in shown if values[name] is not None)
+    why = f" ({row.reason.sentence[:120]})" if row.reason else ""
+    print(f"  {row.status}{why}; {said}; integrity {row.measures.integrity}", flush=True)
+
+
+def _opened(options: argparse.Namespace) -> tuple[Suite, list[SuiteTask]]:
+    from repro_pipeline.bench.suite import open_suite
+
+    suite = open_suite(options.suite)
+    return suite, [suite.task(name) for name in options.task or suite.file.tasks]
+
+
+def _folder(options: argparse.Namespace):
+    from contextlib import nullcontext
+
+    if options.keep is not None:
+        options.keep.mkdir(parents=True, exist_ok=True)
+        return nullcontext(str(options.keep.resolve()))
+    return tempfile.TemporaryDirectory(prefix="repro-bench-")
+
+
+def _prover(options: argparse.Namespace, folder: Path) -> Prover:
+    from repro_pipeline.bench.prove import Prover
+    from resources.opening import open_project
+    from resources.user_cache import cache_folder
+
+    return Prover(open_project, folder, cache_folder() / "environments", options.seeds)
