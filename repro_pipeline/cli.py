@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from repro_pipeline.commands import (
     agent,
     assumptions,
+    bench,
     claims,
     doctor,
     download,
@@ -81,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
         rescore,
         agent,
         score,
+        bench,
         paperbench,
         paper,
         claims,
