@@ -11,6 +11,8 @@ FILES = {
     "metrics.json": "repro_pipeline.experiment.spec:MetricsFile",
     "rubric.yaml": "repro_pipeline.scoring.rubric:Rubric",
     "grades.yaml": "repro_pipeline.scoring.paperbench_facts:GradesFile",
+    "suite.yaml": "repro_pipeline.bench.model:SuiteFile",
+    "truth.yaml": "repro_pipeline.bench.model:Truth",
     "repro.yaml": "repro_pipeline.config:ProjectConfig",
     "paper": "repro_pipeline.paper.document:Document",
     "parsed_paper": "repro_pipeline.paper.model:Paper",
