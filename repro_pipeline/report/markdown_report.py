@@ -157,10 +157,20 @@ def _integrity(data: ReportData) -> Iterator[str]:
 
 
 def _assumptions(data: ReportData) -> Iterator[str]:
-    if not data.assumptions:
+    if data.assumptions:
+        yield _assumption_table(data)
+    else:
         yield "No assumption stands in the ledger."
-        return
-    yield table(
+    if data.contradictions:
+        yield "Said in two ways:"
+        yield _list(*data.contradictions)
+    if data.gaps:
+        yield "Left unsaid, and filled by nobody:"
+        yield _list(*(f"{one.item} ({one.influence}): {one.question}" for one in data.gaps))
+
+
+def _assumption_table(data: ReportData) -> str:
+    return table(
         ("assumption", "value", "alternatives", "influence", "source", "sensitivity"),
         [
             (
@@ -225,7 +235,7 @@ def _environment(data: ReportData) -> Iterator[str]:
     built = data.evidence.environment
     lines = [
         f"Runner: {data.evidence.runner}",
-        f"Container image: {image_words(data.evidence.runner)}",
+        f"Container image: {image_words(built)}",
     ]
     if built is None:
         yield _list(*lines, "No environment was built.")

@@ -8,7 +8,7 @@ from repro_pipeline.claims.model import ClaimId
 from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.frozen import Frozen, Sha256, Slug
 from repro_pipeline.ledger.events import Head, WarningRecorded
-from repro_pipeline.lineage.model import Assumption, Lineage
+from repro_pipeline.lineage.model import Assumption, Lineage, OpenGap
 from repro_pipeline.paper.model import Source, Table
 from repro_pipeline.scoring.attribution import Attribution
 from repro_pipeline.scoring.changes import ScoreChange
@@ -59,6 +59,10 @@ class ReportData(Frozen):
     rubric: Rubric
     tables: tuple[ClaimTable, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
+    gaps: tuple[OpenGap, ...] = ()
+    """What the paper leaves unsaid and no assumption fills, the most influential first."""
+    contradictions: tuple[str, ...] = ()
+    """What the paper says in two ways, in sentences."""
     lineage: Lineage | None = None
     attribution: Attribution | None = None
     attempts: tuple[Attempt, ...] = ()

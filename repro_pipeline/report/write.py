@@ -87,6 +87,8 @@ def write_report(
         rubric=rubric_of(project, scores.rubric),
         tables=_claim_tables(paper, evidence),
         assumptions=assumptions.assumptions if assumptions else (),
+        gaps=assumptions.gaps if assumptions else (),
+        contradictions=assumptions.contradictions if assumptions else (),
         lineage=lineage,
         attribution=attribution,
         attempts=tried,

@@ -24,7 +24,13 @@ from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.experiment.spec import Experiment, ValueSource
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import Head, WarningRecorded
-from repro_pipeline.lineage.model import Assumption, AssumptionSource, Lineage, RankedReference
+from repro_pipeline.lineage.model import (
+    Assumption,
+    AssumptionSource,
+    Lineage,
+    OpenGap,
+    RankedReference,
+)
 from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.paper.model import Cell, Provenance, Quantity, Source, Table
 from repro_pipeline.report.model import ClaimTable, ReportData, StageRow
@@ -573,6 +579,14 @@ def breiman_report() -> ReportData:
         attribution=attribute(evidence, scores),
         tables=(breiman_table(),),
         assumptions=ASSUMPTIONS,
+        gaps=(
+            OpenGap(
+                item="number-of-runs",
+                question="How many runs is each reported number over?",
+                influence="high",
+            ),
+        ),
+        contradictions=("The number of trees is 100 in section 2 and 50 in the caption.",),
         lineage=Lineage(
             ranked=(
                 RankedReference(

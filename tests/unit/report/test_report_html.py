@@ -12,9 +12,11 @@ import pytest
 from pydantic import ValidationError
 from unit.report.breiman import FOUND, METHODS, bare_report, breiman_report, hostile_report
 
+from repro_pipeline.environment.model import ContainerImage
 from repro_pipeline.paper.model import Correction
 from repro_pipeline.report.again import script as script_of
 from repro_pipeline.report.html import render_html, tone
+from repro_pipeline.report.markdown_report import render_markdown
 from repro_pipeline.report.model import ModelCost, ReportData
 from repro_pipeline.status import Outcome, Sign, Status, Verdict
 
@@ -199,6 +201,26 @@ def test_ablations_count_and_comparisons_stand_apart(page: Page):
     assert len(page.column("Comparisons between methods, table", "Direction")) == 4
     assert "Waveform: One tree against Selection" in page.text
     assert "the printed difference of 0.0 lies within rounding" in page.text
+
+
+def test_what_nobody_said_or_filled_is_listed(data: ReportData, page: Page):
+    (gap,), (contradiction,) = data.gaps, data.contradictions
+    assert page.column("Gaps, table", "Question") == [gap.question]
+    assert contradiction in page.text
+    filled = render_html(data.model_copy(update={"gaps": (), "contradictions": ()}))
+    assert "Left unsaid" not in filled and "Said in two ways" not in filled
+    assert gap.question in render_markdown(data) and contradiction in render_markdown(data)
+
+
+def test_the_image_that_runs_had_is_named_where_they_are_made_again(data: ReportData):
+    built = data.evidence.environment
+    image = ContainerImage(id="sha256:" + "5" * 64, base="debian:12", base_id="sha256:" + "6" * 64)
+    there = data.evidence.model_copy(
+        update={"environment": built.model_copy(update={"image": image})}
+    )
+    again = render_html(data.model_copy(update={"evidence": there})).partition('id="again"')[2]
+    assert image.id in again
+    assert "<dt>Image</dt>" not in render_html(data)
 
 
 def test_sensitivity_is_shown_against_seed_noise(page: Page):
