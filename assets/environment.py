@@ -5,7 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from assets.stage import stage_asset
-from repro_pipeline.agent.mode import code_of, kernel_packages, packages_for_agent
+from repro_pipeline.agent.mode import code_of, kernel_packages, other_programs, packages_for_agent
 from repro_pipeline.bundle.folder import Bundle, code_prefix
 from repro_pipeline.environment.image import as_image
 from repro_pipeline.environment.make import keep_to, make_environment
@@ -75,6 +75,8 @@ def environment(
     parsed_paper: Paper,
 ) -> BuiltEnvironment:
     """All packages locked with hashes and built from the lock alone, with the host's fingerprint."""
+    for note in other_programs(stage, paper_bundle):
+        stage.warn("other_language", note)
     kernel = kernel_packages(stage, paper_bundle)
     built = make_environment(
         code_of(stage, paper_bundle),

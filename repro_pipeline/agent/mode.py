@@ -7,9 +7,13 @@ from typing import Literal
 
 from repro_pipeline.agent.given_code import code_folder
 from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.environment.languages import notes_on, programs_needed
+from repro_pipeline.experiment.load import SPEC_NAME
+from repro_pipeline.experiment.spec import ExperimentSpec
 from repro_pipeline.imports.notebook import PACKAGES
 from repro_pipeline.project import Project
 from repro_pipeline.stages import Stage
+from repro_pipeline.yamlfile import load_model
 
 
 def mode_of(project: Project, bundle: Bundle) -> Literal["code", "agent"]:
@@ -26,6 +30,22 @@ def code_of(stage: Stage, bundle: Bundle) -> Path | None:
     if not bundle.has_code and mode_of(stage.project, bundle) == "agent":
         return None
     return code_folder(bundle, stage.bundle_folder)
+
+
+def other_programs(stage: Stage, bundle: Bundle) -> list[str]:
+    """What must be said of given code of other languages than Python.
+
+    Raises BuildError where runs do not have the program that it calls.
+    """
+    if mode_of(stage.project, bundle) == "agent":
+        return []
+    code, given = code_folder(bundle, stage.bundle_folder), bundle.task.code
+    command = given.command if given else ()
+    if (code / SPEC_NAME).is_file():
+        command = load_model(code / SPEC_NAME, ExperimentSpec).entry
+    if given and given.notebook:
+        return []
+    return notes_on(programs_needed(code, command), image=stage.project.images is not None)
 
 
 def kernel_packages(stage: Stage, bundle: Bundle) -> list[str]:

@@ -169,3 +169,18 @@ def test_the_corpus_folders_are_known_and_lack_their_papers(project, corpus, tmp
         said = (folder / "blacklist.txt").read_text().strip()
         assert task.get("exclude", []) == ([] if said == "none" else said.split())
         capsys.readouterr()
+
+
+def test_an_r_script_is_told_before_anything_is_built(project, opened, tmp_path):
+    import shutil
+
+    if shutil.which("Rscript", path="/usr/local/bin:/usr/bin:/bin"):
+        pytest.skip("this host has R")
+    task = TASK.replace("exclude: [github.com/ada]", "code: {command: [Rscript, fit.R]}")
+    outputs = "outputs:\n  - {claim: noisy-plain, file: stdout, regex: '(.*)'}\n"
+    files = {"paper.md": PAPER, "task.yaml": task + outputs, "code/fit.R": "library(lme4)\n"}
+    assert main(["add", str(write(tmp_path / "study", files))]) == 0
+    main(["run", "study", "--stage", "environment"])
+    reason = latest(opened, "study", "environment").reason
+    assert "fit.R: is R, and runs here have no Rscript" in reason.sentence
+    assert "lme4" in reason.sentence and "runner: docker" in reason.sentence
