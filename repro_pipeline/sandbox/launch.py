@@ -38,6 +38,7 @@ _SENTENCES = {
     "memory": "the run used more than its {memory} bytes of memory",
     "processes": "the run had more than its {processes} processes and threads",
     "output": "the run wrote more than its {output} bytes",
+    "disk": "the disk of the run's log was full",
 }
 
 

@@ -7,6 +7,7 @@ the standard library only, so that it starts fast and reads no file of the run's
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -43,7 +44,7 @@ class Run:
         self.setup = ""
         """What bubblewrap reported after the sandbox stood."""
         self.ended = ""
-        """Why the supervisor ended the run: cancelled, or the name of a limit."""
+        """Why the supervisor ended the run: cancelled, disk (full), or the name of a limit."""
 
 
 def main() -> None:
@@ -175,11 +176,23 @@ def _copy(run: Run) -> bool:
     except BlockingIOError:
         return True
     room = max(0, run.job["limits"]["output"] - run.logged)
-    os.write(run.log, piece[:room])
-    run.logged += min(room, len(piece))
-    if len(piece) > room and not run.ended:
-        run.ended = "output"
+    kept = _kept(run.log, piece[:room])
+    run.logged += kept
+    if kept < min(room, len(piece)):
+        run.ended = run.ended or "disk"
+    elif len(piece) > room:
+        run.ended = run.ended or "output"
     return bool(piece)
+
+
+def _kept(log: int, piece: bytes) -> int:
+    """Write to the log; how many bytes there was room for on its disk."""
+    try:
+        return os.write(log, piece)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return 0
+        raise
 
 
 def _check(run: Run) -> float:
