@@ -86,6 +86,8 @@ class Place:
         for name in ("work", "out", "data", "env/site-packages", "other/out"):
             (self.folder / name).mkdir(parents=True)
         (self.folder / "data" / "digits.csv").write_text("1,2,3\n")
+        (self.folder / "sealed").mkdir()
+        (self.folder / "sealed" / "labels.csv").write_text("7\n")
         (self.folder / "env" / "site-packages" / "module.py").write_text("good = True\n")
         (self.folder / "other" / "out" / "metrics.json").write_text('{"metrics": []}')
         for path in (*self.folder.glob("data/**"), *self.folder.glob("env/**")):
@@ -216,6 +218,7 @@ def facts_of(place: Place, host: Host, limits: Limits) -> dict:
         "hostname": socket.gethostname(),
         "host_workdir": str(place.work),
         "host_out": str(place.out),
+        "labels": str(place.folder / "sealed" / "labels.csv"),
         "other_out": str(place.folder / "other" / "out"),
         "output_limit": limits.output,
         "scratch_limit": limits.scratch,

@@ -303,6 +303,7 @@ ATTACKS = [
     attack("climb_out_of_out", local),
     attack("read_accounts", local),
     attack("read_other_run", local),
+    attack("read_sealed_labels", local),
     attack("read_secrets_in_environ", local),
     attack("read_secrets_in_memory", local),
     attack("see_host_processes", local),
@@ -314,6 +315,7 @@ ATTACKS = [
     attack("change_inputs", local),
     attack("change_inputs_by_link", local),
     attack("change_inputs_by_symlink", local),
+    attack("write_through_own_memory", local),
     attack("tamper_with_other_run", local),
     # traps among the results
     attack("link_out_to_secret", seen_by(links_followed), only_sound),
