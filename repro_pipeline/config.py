@@ -211,6 +211,18 @@ class Alerts(Frozen):
     """How often an alert is sent that cannot be delivered; the pauses double, from 30 s."""
 
 
+class Sweeps(Frozen):
+    """When papers are reproduced again by themselves. Without a time none is."""
+
+    cron: str | None = None
+    """Fresh seeds, the locked environment."""
+    fresh_dependencies_cron: str | None = None
+    """Fresh seeds, and what the requirements resolve to at that time."""
+    timezone: str = "UTC"
+    papers: tuple[str, ...] = ()
+    """None for every paper that was scored."""
+
+
 class ProjectConfig(Frozen):
     """The whole of `repro.yaml`. Paths are relative to its folder."""
 
@@ -248,6 +260,7 @@ class ProjectConfig(Frozen):
     agent: Agent = Agent()
     send_to_models: SendToModels = SendToModels()
     alerts: Alerts = Alerts()
+    sweeps: Sweeps = Sweeps()
 
     def timeout_of(self, stage: str) -> float | None:
         """The longest time of a stage, in seconds. None for stages that run code, unless they are named:

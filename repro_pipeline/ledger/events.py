@@ -593,6 +593,45 @@ class BenchTrialEnded(Payload):
         return f"bench-trial:{self.trial}"
 
 
+class SweepStarted(Payload):
+    """Papers began to be reproduced again, with seeds of their own (project chain)."""
+
+    kind: Literal["sweep_started"] = "sweep_started"
+    number: Annotated[int, Field(ge=1)]
+    """Of the sweep, over the whole project: its seeds follow from it."""
+    fresh_dependencies: bool
+    """With what its requirements resolve to now; else with the lock."""
+    papers: tuple[Slug, ...]
+    launch: str
+
+    @property
+    def key(self) -> str:
+        """Once per number: of two that begin at once, one takes the next."""
+        return f"sweep-started:{self.number}"
+
+
+class SweepEnded(Payload):
+    """A sweep is through with a paper, whatever came of it (project chain)."""
+
+    kind: Literal["sweep_ended"] = "sweep_ended"
+    number: Annotated[int, Field(ge=1)]
+    paper: Slug
+    fresh_dependencies: bool
+    status: Status
+    reason: Reason | None = None
+    result: Sha256 | None = None
+    """Runs, verdicts, and how they compare with earlier ones, in the artifact store."""
+    changed: tuple[str, ...] = ()
+    """Claims with another conclusion than before."""
+    sentence: str
+    launch: str
+
+    @property
+    def key(self) -> str:
+        """Once per sweep, paper and launch."""
+        return f"sweep-ended:{self.number}:{self.paper}:{self.launch}"
+
+
 class AlertTried(Payload):
     """Someone was told of what went wrong, or could not be (project chain)."""
 
@@ -645,6 +684,8 @@ AnyPayload = Annotated[
     | ReviewOpened
     | ReviewDecided
     | StoreSwept
+    | SweepStarted
+    | SweepEnded
     | AlertTried
     | BenchPlanned
     | BenchTrialEnded,
