@@ -146,7 +146,7 @@ def _mapped(mapping: OutputMapping, out: Path, log: Path, started_ns: int) -> fl
     if name != "stdout" and not path.resolve().is_relative_to(out.resolve()):
         raise MetricsError("metrics_missing", "leaves the output folder.", where=name)
     text = _fresh_text(path, name, started_ns, LARGEST_OUTPUT)
-    found = _found(mapping, text, name)
+    found = values_found(mapping, text, name)
     if not found:
         raise MetricsError(
             "metrics_missing",
@@ -166,7 +166,8 @@ def _way(mapping: OutputMapping) -> str:
     return f"json: {mapping.json_path}" if mapping.json_path else f"regex: {mapping.regex}"
 
 
-def _found(mapping: OutputMapping, text: str, name: str) -> list[Any]:
+def values_found(mapping: OutputMapping, text: str, name: str) -> list[Any]:
+    """All that a mapping finds in the text of the file `name`, in order. Raises MetricsError."""
     if mapping.json_path is not None:
         try:
             value = json.loads(text)
