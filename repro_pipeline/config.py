@@ -141,7 +141,7 @@ class Slots(Frozen):
     """Places for runs that all projects of a host share: no more run at the same time."""
 
     count: Annotated[int, Field(ge=1)] | None = None
-    """By default one per CPU, or `workers` where these are more."""
+    """By default one per CPU."""
     gpus: tuple[Annotated[int, Field(ge=0)], ...] = ()
     """Graphics cards by number: one place each, whose run is given that card alone."""
     folder: str | None = None
@@ -238,8 +238,8 @@ class ProjectConfig(Frozen):
     docker: Docker = Docker()
     workers: Annotated[int, Field(ge=1)] | None = None
     """Runs at the same time; by default one per CPU."""
-    slots: Slots = Slots()
-    """Runs at the same time on this host, over all launches and projects."""
+    slots: Slots | None = None
+    """Runs at the same time on this host, over all launches and projects. None: nothing is shared."""
     timeouts: dict[Literal[STAGES], Seconds] = {}
     """The longest time of a stage, by its name; see `timeout_of` for those that are not named."""
     seeds: Annotated[int, Field(ge=1)] = 5

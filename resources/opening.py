@@ -34,7 +34,7 @@ def open_project(
     from resources.grobid import GrobidService
     from resources.ledger_sql import SqlLedger
     from resources.runners import make_images, make_runner
-    from resources.slots import HostSlots
+    from resources.slots import make_slots
 
     config = load_model(root / CONFIG_NAME, ProjectConfig)
     chat = _chat(config.models, replay)
@@ -49,7 +49,7 @@ def open_project(
         runner=made,
         images=make_images(made, config.docker),
         secret=_secret(root / ".repro" / SECRET_NAME),
-        slots=HostSlots(config.slots, config.workers),
+        slots=make_slots(config.slots),
         tei_service=GrobidService(config.grobid) if config.grobid else None,
         chat=chat,
         agent=agent or replay is not None,

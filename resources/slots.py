@@ -15,13 +15,28 @@ from repro_pipeline.config import Slots
 from resources.user_cache import cache_folder, one_of
 
 
-class HostSlots:
-    """`ports.Slots` in a folder. `workers` is what the project wants to run at once."""
+def make_slots(config: Slots | None) -> HostSlots | Unlimited:
+    """The places that a configuration names; without one, as many as are asked for."""
+    return Unlimited() if config is None else HostSlots(config)
 
-    def __init__(self, config: Slots, workers: int | None) -> None:
+
+class Unlimited:
+    """`ports.Slots` where nothing is shared."""
+
+    @contextmanager
+    def hold(
+        self, given_up: Callable[[], bool] = lambda: False
+    ) -> Iterator[tuple[int, ...] | None]:
+        """A place at once, without a graphics card."""
+        yield None if given_up() else ()
+
+
+class HostSlots:
+    """`ports.Slots` in a folder."""
+
+    def __init__(self, config: Slots) -> None:
         folder = Path(config.folder) if config.folder else cache_folder() / "slots"
-        cpus = len(os.sched_getaffinity(0))
-        count = config.count or max(cpus, workers or 0)
+        count = config.count or len(os.sched_getaffinity(0))
         self._places: dict[Path, tuple[int, ...]] = {
             folder / f"gpu-{gpu}.lock": (gpu,) for gpu in config.gpus
         } or {folder / f"{number}.lock": () for number in range(count)}

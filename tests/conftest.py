@@ -41,8 +41,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     root = tmp_path / "project"
     assert main(["init", str(root)]) == 0
-    with (root / "repro.yaml").open("a") as config:  # the host's own may be taken by other tests
-        config.write(f"slots: {{folder: {tmp_path / 'slots'}}}\n")
     monkeypatch.chdir(root)
     monkeypatch.setenv("REPRO_PROJECT", str(root))
     monkeypatch.setenv("DAGSTER_HOME", str(root / ".repro" / "dagster"))

@@ -6,11 +6,15 @@ import argparse
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import MENDABLE, OK
 from repro_pipeline.commands.parser import command, family
 from repro_pipeline.errors import StoreError, UserError
+
+if TYPE_CHECKING:
+    from repro_pipeline.project import Project
 
 HOUR = 3600
 
@@ -53,14 +57,23 @@ def verify(options: argparse.Namespace) -> int:
 
 def gc(options: argparse.Namespace) -> int:
     """Remove artifacts that no event of any chain refers to, directly or through other artifacts."""
+    if not options.older_than >= 0:
+        raise UserError("--older-than takes a number of hours, 0 or more.")
+    return collect(
+        opening.project_here(),
+        seconds=options.older_than * HOUR,
+        dry_run=options.dry_run,
+        despite_missing=options.despite_missing,
+    )
+
+
+def collect(project: Project, *, seconds: float, dry_run: bool, despite_missing: bool) -> int:
+    """Remove what nothing refers to and is older than that, say so, and record it."""
     import repro_pipeline
     from repro_pipeline.bundle.folder import PAPER_ID
     from repro_pipeline.ledger.events import PROJECT_CHAIN, StoreSwept
     from repro_pipeline.ledger.tree import missing_from, references_in
 
-    if not options.older_than >= 0:
-        raise UserError("--older-than takes a number of hours, 0 or more.")
-    project = opening.project_here()
     ledger, store = project.ledger, project.store
     started = datetime.now(UTC)
     with ExitStack() as held:
@@ -71,20 +84,19 @@ def gc(options: argparse.Namespace) -> int:
         referenced = references_in(
             chain.from_iterable(ledger.events(name) for name in ledger.chains()), store
         )
-        if not options.despite_missing and (missing := missing_from(ledger, store)):
+        if not despite_missing and (missing := missing_from(ledger, store)):
             raise StoreError(
                 "an artifact is missing, and what it named would be removed as if nothing did",
                 where=next(iter(missing)),
                 hint="Restore it (`repro store verify` names all), or add --despite-missing.",
             )
-        seconds = options.older_than * HOUR
-        removed = store.gc(referenced, older_than_seconds=seconds, dry_run=options.dry_run)
+        removed = store.gc(referenced, older_than_seconds=seconds, dry_run=dry_run)
     total = sum(one.bytes for one in removed)
     for one in removed:
         print(f"{one.bytes:>12,}  {one.digest}")
-    done = "would be removed" if options.dry_run else "removed"
+    done = "would be removed" if dry_run else "removed"
     print(f"{len(removed)} artifacts, {total:,} bytes {done}; {len(referenced)} are referred to")
-    if removed and not options.dry_run:
+    if removed and not dry_run:
         swept = StoreSwept(
             started_at=started, older_than_seconds=seconds, removed=len(removed), bytes=total
         )

@@ -13,20 +13,20 @@ from pathlib import Path
 import pytest
 
 from repro_pipeline.config import Slots
-from resources.slots import HostSlots
+from resources.slots import HostSlots, make_slots
 
 HOLDER = """
 import sys, time
 from repro_pipeline.config import Slots
 from resources.slots import HostSlots
-with HostSlots(Slots(folder=sys.argv[1], count=int(sys.argv[2])), None).hold() as gpus:
+with HostSlots(Slots(folder=sys.argv[1], count=int(sys.argv[2]))).hold() as gpus:
     print("held", flush=True)
     time.sleep(600)
 """
 
 
 def slots(folder: Path, **more) -> HostSlots:
-    return HostSlots(Slots(folder=str(folder), **more), None)
+    return HostSlots(Slots(folder=str(folder), **more))
 
 
 @pytest.fixture
@@ -82,9 +82,7 @@ def test_each_run_has_a_graphics_card_of_its_own(tmp_path):
             assert third is None
 
 
-def test_more_workers_than_processors_have_their_places(tmp_path):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("os.sched_getaffinity", lambda _: {0, 1})
-        many = HostSlots(Slots(folder=str(tmp_path)), 3)
-    with many.hold(), many.hold(), many.hold() as third:
-        assert third == ()
+def test_without_slots_nothing_is_waited_for():
+    free = make_slots(None)
+    with free.hold() as first, free.hold() as second, free.hold(lambda: True) as third:
+        assert (first, second, third) == ((), (), None)
