@@ -145,7 +145,13 @@ def stage_asset(
         def asset(
             context: dg.AssetExecutionContext, project: ProjectResource
         ) -> dg.MaterializeResult:
-            stage = Stage(name, context.partition_key, project.open(), launch=context.run.run_id)
+            stage = Stage(
+                name,
+                context.partition_key,
+                project.open(),
+                launch=context.run.run_id,
+                say=context.log.info,
+            )
             row = recipe.run(stage)
             if row.transient and context.retry_number < RETRIES:
                 context.log.warning(f"{name}: {row.event.reason.sentence} It will be tried again.")

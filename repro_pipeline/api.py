@@ -71,6 +71,7 @@ _ATTEMPTS = {
     "seconds": "Float64",
     "cpu_seconds": "Float64",
     "peak_memory_bytes": "Int64",
+    "written_bytes": "Int64",
     "log": "string",
     "run_key": "string",
 }

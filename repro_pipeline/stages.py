@@ -59,6 +59,8 @@ class Stage:
     paper: str
     project: Project
     launch: str
+    say: Callable[[str], None] = lambda line: None
+    """Is told what may interest someone who watches."""
 
     @property
     def actor(self) -> str:

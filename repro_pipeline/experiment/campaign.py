@@ -172,6 +172,7 @@ def laboratory(stage: Stage, setting: Setting) -> Laboratory:
         workers=project.workers,
         scratch=project.state / "scratch" / stage.paper,
         actor=stage.actor,
+        say=stage.say,
         outputs=setting.implementation.outputs,
         sealed=SealedLabels(
             claims=sealed_claims(setting.bundle.task),

@@ -33,6 +33,8 @@ class Attempt(Frozen):
     seconds: float
     cpu_seconds: float | None = None
     peak_memory_bytes: int | None = None
+    written_bytes: int | None = None
+    """In the working and output folders and the log together, at the end."""
     log: Sha256 | None = None
     """The run's whole output in the artifact store."""
     outputs: dict[str, Sha256] = {}

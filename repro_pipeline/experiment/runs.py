@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +24,7 @@ from repro_pipeline.experiment.sealed import (
     recompute,
 )
 from repro_pipeline.experiment.spec import Experiment, Purpose, RunIdentity, ValueSource
+from repro_pipeline.experiment.tail import Tail
 from repro_pipeline.forensics.record import FOLDER, HOOK, collect, prepare, variables
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import AttemptFinished, AttemptStarted, RunsPlanned
@@ -84,6 +85,8 @@ class Laboratory:
     actor: str
     outputs: tuple[OutputMapping, ...] = ()
     sealed: SealedLabels = NOTHING_SEALED
+    say: Callable[[str], None] = lambda line: None
+    """Is told now and then what a run prints."""
 
 
 def stamps(data: Mapping[str, Mount]) -> dict[str, tuple[int, ...]]:
@@ -308,7 +311,9 @@ def _run_in(
         contract=not lab.outputs,
     )
     started_ns = _file_clock(out)
-    outcome = lab.runner.run(command, policy, workdir=workdir, out=out, log=log)
+    seed = "" if run.identity.seed is None else f", seed {run.identity.seed}"
+    tail = Tail(f"{run.experiment.id}{seed}", lab.say)
+    outcome = lab.runner.run(command, policy, workdir=workdir, out=out, log=log, on_output=tail)
     record = collect(workdir)
     return {
         **_measured(outcome),
@@ -357,6 +362,7 @@ def _measured(outcome: RunOutcome) -> dict:
         "exit_code": outcome.exit_code,
         "cpu_seconds": outcome.cpu_seconds,
         "peak_memory_bytes": outcome.peak_memory_bytes,
+        "written_bytes": outcome.output_bytes,
         "limits": {name: str(level) for name, level in outcome.enforcement.items()},
     }
 
