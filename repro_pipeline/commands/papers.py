@@ -53,6 +53,7 @@ def add_to(commands) -> None:
     which = one.add_mutually_exclusive_group()
     which.add_argument("--first", action="store_true", help="its beginning, not its end")
     which.add_argument("--search", metavar="TEXT", help="its first lines that hold the text")
+    which.add_argument("--follow", action="store_true", help="what runs print now, line by line")
 
 
 def init(options: argparse.Namespace) -> int:
@@ -191,11 +192,15 @@ def report(options: argparse.Namespace) -> int:
 
 def log(options: argparse.Namespace) -> int:
     """The end of a run's log: of the latest run that failed, else of the latest."""
+    from repro_pipeline.commands.follow import follow
     from repro_pipeline.ledger.logs import head, search, tail
     from repro_pipeline.terminal import print_log
 
     if options.lines < 1 or options.search == "":
         raise UserError("a log is shown by lines, 1 or more, and searched for a text.")
+    if options.follow:
+        follow(opening.project_here(), options.paper)
+        return OK
 
     def part(stream: IO[bytes]) -> list[str]:
         if options.search is None:

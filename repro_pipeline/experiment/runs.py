@@ -45,6 +45,8 @@ from repro_pipeline.status import Reason, Status
 _LOG_TAIL = 64_000
 _KEPT_BYTES = 256 << 20
 _CONFIG = Path("/config.json")
+NAME = "name"
+"""The file beside a running run's folders that says which it is."""
 
 
 @dataclass(frozen=True)
@@ -312,7 +314,9 @@ def _run_in(
     )
     started_ns = _file_clock(out)
     seed = "" if run.identity.seed is None else f", seed {run.identity.seed}"
-    tail = Tail(f"{run.experiment.id}{seed}", lab.say)
+    name = f"{run.experiment.id}{seed}"
+    (place / NAME).write_text(name, encoding="utf-8")
+    tail = Tail(name, lab.say)
     outcome = lab.runner.run(command, policy, workdir=workdir, out=out, log=log, on_output=tail)
     record = collect(workdir)
     return {
