@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
 
+from repro_pipeline.environment.model import BuiltEnvironment
 from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.experiment.spec import ExperimentKind
 from repro_pipeline.lineage.model import AssumptionSource
@@ -59,7 +60,7 @@ def render_html(data: ReportData) -> str:
             cost=cost(data),
             limits=sandbox_limits(data.attempts),
             private=is_private(data.evidence.data),
-            image=image_words(data.evidence.runner),
+            image=image_words(data.evidence.environment),
             review=review_words(data),
             script=script(data),
             changes=change_rows(data.change) if data.change else [],
@@ -159,11 +160,12 @@ def review_words(data: ReportData) -> str:
     return f"{decided} of {drawn} claims that were drawn have a decision"
 
 
-def image_words(runner: str) -> str:
-    """Which image runs had; the evidence has no place for one."""
-    if runner in {"bubblewrap", "unsafe_local"}:
+def image_words(built: BuiltEnvironment | None) -> str:
+    """Which image runs had, by its digest in the engine that built it, and upon which other."""
+    if built is None or built.image is None:
         return "none, runs use an environment that is built from the lock alone"
-    return "not recorded"
+    image = built.image
+    return f"{image.id}, built from the lock alone upon {image.base} ({image.base_id})"
 
 
 def sandbox_limits(attempts: Iterable[Attempt]) -> dict[str, str]:

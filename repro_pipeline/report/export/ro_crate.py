@@ -21,7 +21,14 @@ from repro_pipeline.frozen import Slug
 from repro_pipeline.report.export.capsule import REPORTS, write_reports, write_run
 from repro_pipeline.report.export.material import Material, input_name
 from repro_pipeline.report.export.readme import left_out, readme
-from repro_pipeline.report.export.runnable import DRIVER, LOCK, PLAN, SCRIPT, write_runnable
+from repro_pipeline.report.export.runnable import (
+    DOCKERFILE,
+    DRIVER,
+    LOCK,
+    PLAN,
+    SCRIPT,
+    write_runnable,
+)
 from repro_pipeline.status import Status
 
 METADATA = "ro-crate-metadata.json"
@@ -140,6 +147,11 @@ def _workflow(material: Material, folder: Path) -> list[Entity]:
         },
         {"@id": "#python", "@type": "ComputerLanguage", "name": "Python", "version": host.python},
         {**_file(folder, folder / LOCK), "name": "Locked packages"},
+        *(
+            {**_file(folder, folder / name), "name": "The image of the environment"}
+            for name in (DOCKERFILE,)
+            if (folder / name).exists()
+        ),
         {
             "@id": "code/",
             "@type": "Dataset",

@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from repro_pipeline.environment.image import dockerfile
 from repro_pipeline.experiment.runs import fill_command
 from repro_pipeline.experiment.spec import ValueSource
 from repro_pipeline.report.export.material import (
@@ -19,6 +20,8 @@ from repro_pipeline.report.export.material import (
 
 SCRIPT, DRIVER = "reproduce.sh", "reproduce.py"
 LOCK, PLAN = "environment/requirements.lock", "environment/runs.json"
+DOCKERFILE = "environment/Dockerfile"
+"""Where runs were made in an image."""
 
 
 def write_runnable(material: Material, folder: Path, *, values: bool) -> None:
@@ -29,6 +32,11 @@ def write_runnable(material: Material, folder: Path, *, values: bool) -> None:
     write_code(material, folder / "code")
     write_inputs(material, folder / "data")
     write_artifact(material.project, material.lock, folder / LOCK)
+    built = material.report.evidence.environment
+    if built.image is not None:
+        lock = (folder / LOCK).read_text(encoding="utf-8")
+        text = dockerfile(lock, base=built.image.base, python=built.lock.python)
+        (folder / DOCKERFILE).write_text(text, encoding="utf-8")
     text = json.dumps(plan(material, values=values), indent=1, sort_keys=True)
     (folder / PLAN).write_text(text + "\n", encoding="utf-8")
     driver = (files("repro_pipeline.report.export") / "rerun.py").read_text("utf-8")
@@ -95,6 +103,13 @@ def _script(material: Material) -> str:
     lock = material.report.evidence.environment.lock
     python = material.report.evidence.environment.fingerprint.python
     version = ".".join(python.split(".")[:2])
+    image = material.report.evidence.environment.image
+    contained = (
+        f"\n# Runs were made in the image {image.id}, which {DOCKERFILE} makes upon {image.base}"
+        f"\n# ({image.base_id})."
+        if image
+        else ""
+    )
     hashes = "--require-hashes " if lock.hashed else ""
     options = f"--quiet --no-deps {hashes}-r {LOCK}"
     with_uv = f"uv pip install --python .venv/bin/python {options}" if lock.packages else ":"
@@ -102,7 +117,7 @@ def _script(material: Material) -> str:
     return f"""#!/bin/sh
 # Builds the environment from the lock and runs every experiment again: ./{SCRIPT} [SEED...]
 # Code tree {material.report.evidence.code_tree}
-# Lock {lock.sha256}, made for Python {python}
+# Lock {lock.sha256}, made for Python {python}{contained}
 # The code runs WITHOUT a sandbox. Needed: Python {version}, and a package index.
 set -eu
 cd "$(dirname "$0")"
