@@ -41,6 +41,7 @@ def describe(built: BuiltEnvironment) -> dict:
         "hashed": built.lock.hashed,
         "lock source": built.lock.source,
         "cpu": built.fingerprint.cpu,
+        "gpus": ", ".join(built.fingerprint.gpus) or "none",
         "image": built.image.id if built.image else "none",
     }
 

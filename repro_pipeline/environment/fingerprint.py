@@ -14,6 +14,7 @@ from packaging.utils import canonicalize_name
 
 from repro_pipeline.environment.model import Fingerprint
 from repro_pipeline.errors import BuildError
+from repro_pipeline.sandbox.gpu import driver_version, installed_gpus
 
 HOST_SCRIPT = """
 import json, platform
@@ -44,6 +45,8 @@ def fingerprint(python_executable: Path, variables: Mapping[str, str]) -> Finger
         packages=installed_packages(folders),
         variables=dict(sorted(variables.items())),
         blas=_blas(folders),
+        gpus=tuple(gpu.model for gpu in installed_gpus()),
+        gpu_driver=driver_version(),
     )
 
 

@@ -34,7 +34,7 @@ from repro_pipeline.paper.model import Paper
 from repro_pipeline.ports import ArtifactStore
 from repro_pipeline.project import Project
 from repro_pipeline.sandbox.egress import Excluded, plain_package
-from repro_pipeline.sandbox.policy import THREADS, default_environment
+from repro_pipeline.sandbox.policy import DETERMINISM, THREADS, default_environment
 
 
 class Rules(NamedTuple):
@@ -144,7 +144,7 @@ def resolution_date(wanted: date | Literal["paper"] | None, paper_year: int | No
 def fixed_variables() -> dict[str, str]:
     """The variables that every run has and that can change a number: hash seed, threads, locale."""
     given = default_environment("", "")
-    return {name: given[name] for name in ("PYTHONHASHSEED", "LANG", *THREADS)}
+    return {name: given[name] for name in (*DETERMINISM, "LANG", *THREADS)}
 
 
 def _python(

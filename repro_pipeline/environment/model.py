@@ -41,6 +41,9 @@ class Fingerprint(Frozen):
     variables: dict[str, str]
     """The environment variables that runs are given."""
     blas: str | None = None
+    gpus: tuple[str, ...] = ()
+    """The graphics cards of the host, by model; a run is given those of its policy."""
+    gpu_driver: str | None = None
 
 
 class EnvironmentLock(Frozen):

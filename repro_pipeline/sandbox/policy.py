@@ -132,6 +132,14 @@ THREADS = (
 """Thread counts of numerical libraries: one each, so that sums are made in one order."""
 
 
+DETERMINISM = {
+    "PYTHONHASHSEED": "0",
+    "CUBLAS_WORKSPACE_CONFIG": ":4096:8",  # cuBLAS sums in one order (its documentation, 2.1.4)
+    "TF_DETERMINISTIC_OPS": "1",
+}
+"""What makes two runs of one configuration alike, without the code's help."""
+
+
 def default_environment(home: str, tmp: str) -> dict[str, str]:
     """The variables that every run has, whatever the host's environment."""
     return {
@@ -141,9 +149,9 @@ def default_environment(home: str, tmp: str) -> dict[str, str]:
         "XDG_CACHE_HOME": f"{home}/.cache",
         "MPLCONFIGDIR": f"{home}/.cache/matplotlib",
         "LANG": "C.UTF-8",
-        "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
+        **DETERMINISM,
         "CUDA_VISIBLE_DEVICES": "",  # no card, unless the policy names one
         **dict.fromkeys(THREADS, "1"),
     }
