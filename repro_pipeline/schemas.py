@@ -11,6 +11,7 @@ FILES = {
     "metrics.json": "repro_pipeline.experiment.spec:MetricsFile",
     "rubric.yaml": "repro_pipeline.scoring.rubric:Rubric",
     "grades.yaml": "repro_pipeline.scoring.paperbench_facts:GradesFile",
+    "answers.yaml": "repro_pipeline.scoring.corebench_answers:AnswersFile",
     "suite.yaml": "repro_pipeline.bench.model:SuiteFile",
     "truth.yaml": "repro_pipeline.bench.model:Truth",
     "repro.yaml": "repro_pipeline.config:ProjectConfig",

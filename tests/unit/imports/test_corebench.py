@@ -1,0 +1,222 @@
+"""CORE-Bench's tasks, its rule, and answers that stand in the output or are none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from foreign import write
+from hypothesis import given
+from hypothesis import strategies as st
+
+from repro_pipeline.errors import UserError
+from repro_pipeline.imports.capsule import (
+    absolute_results,
+    container_packages,
+    read_tasks,
+    run_command,
+    task_for,
+)
+from repro_pipeline.scoring.corebench import AnswerGiven, number_in, score_task
+from repro_pipeline.scoring.corebench_answers import (
+    AnswerMapping,
+    Read,
+    answer_fault,
+    by_mapping,
+    by_reader,
+)
+from repro_pipeline.scoring.spans import CodeSpan
+
+RUNS = [
+    {"the mean": mean, "fig the best": "Forest", "the labels": ["a", 1], "the count": 3}
+    for mean in (1.74, 1.75, 1.76)
+]
+
+
+def given_answers(**values) -> dict[str, AnswerGiven]:
+    return {name.replace("_", " "): AnswerGiven(value=v, by="report") for name, v in values.items()}
+
+
+def right(**values) -> set[str]:
+    scored = score_task("c", RUNS, given_answers(**values))
+    return {one.question for one in scored.questions if one.correct}
+
+
+def test_a_number_is_right_within_the_prediction_interval():
+    """t(2, 97.5 %) 4.302653 × sd 0.01 × √(4/3) = 0.0496828."""
+    assert (
+        right(the_mean=1.7996) == right(the_mean=1.7004) == right(the_mean="1.75%") == {"the mean"}
+    )
+    assert right(the_mean=1.7998) == right(the_mean=1.7002) == right(the_mean="about 1.75") == set()
+    assert right(the_count=3) == right(the_count="3.0") == {"the count"}
+    assert right(the_count=3.0000001) == set()
+
+
+def test_texts_and_lists_are_the_first_runs():
+    assert right(fig_the_best="forest") == {"fig the best"} and right(fig_the_best="tree") == set()
+    assert right(the_labels=("a", 1)) == {"the labels"}
+    assert right(the_labels=("a",)) == right(the_labels="['a', 1]") == set()
+
+
+def test_an_answer_of_the_wrong_kind_fails_its_question_alone():
+    assert right(the_mean=("x",), fig_the_best=2.0, the_labels=3.0, the_count=3) == {"the count"}
+
+
+def test_a_task_is_solved_where_all_is_right_and_unanswered_is_not():
+    whole = {"the_mean": 1.75, "fig_the_best": "FOREST", "the_labels": ("a", 1), "the_count": 3}
+    scored = score_task("c", RUNS, given_answers(**whole))
+    assert scored.solved and (scored.written, scored.vision, scored.answered) == ((3, 3), (1, 1), 4)
+    del whole["fig_the_best"]
+    scored = score_task("c", RUNS, given_answers(**whole))
+    assert not scored.solved and (scored.vision, scored.answered) == ((0, 1), 3)
+    assert score_task("c", RUNS, {}).answered == 0
+
+
+@given(
+    st.one_of(st.text(), st.floats(allow_nan=True), st.booleans(), st.none(), st.lists(st.text()))
+)
+def test_anything_is_a_number_or_none(value):
+    found = number_in(value)
+    assert found is None or isinstance(found, float)
+    assert number_in(True) is None
+
+
+OUTPUT = {
+    "stdout": "epoch 1\nmean of the values: 1.75\nbest: Forest (12 %)\n",
+    "out.json": json.dumps({"labels": ["a", 1], "best": "Forest"}),
+}
+
+
+def test_mappings_take_what_stands_there_and_say_what_does_not():
+    found = by_mapping(
+        [
+            AnswerMapping(question="the mean", file="stdout", regex="mean.*: (.*)"),
+            AnswerMapping(question="fig the", file="out.json", json="$.best"),
+            AnswerMapping(question="the labels", file="out.json", json="$.labels"),
+            AnswerMapping(question="the count", file="absent.csv", regex="x"),
+        ],
+        list(RUNS[0]),
+        OUTPUT,
+    )
+    values = {question: one.value for question, one in found.items()}
+    assert values == {
+        "the mean": "1.75",
+        "fig the best": "Forest",
+        "the labels": ("a", 1),
+        "the count": None,
+    }
+    assert found["the count"].why == "The run left no text absent.csv."
+    for question in ("the", "nothing"):
+        with pytest.raises(UserError, match="questions"):
+            by_mapping([AnswerMapping(question=question, file="x", regex="y")], list(RUNS[0]), {})
+
+
+def span(quote: str, first: int = 2, file: str = "stdout") -> CodeSpan:
+    return CodeSpan(file=file, first=first, last=first, quote=quote)
+
+
+@pytest.mark.parametrize(
+    ("read", "fault"),
+    [
+        (Read(answer=1.75, evidence=(span("mean of the values: 1.75"),)), None),
+        (Read(answer="forest", evidence=(span("best: Forest (12 %)", 3),)), None),
+        (Read(answer=None), None),
+        (Read(answer=1.75), "does not stand in the quoted"),
+        (
+            Read(answer=1.8, evidence=(span("mean of the values: 1.75"),)),
+            "does not stand in the quoted",
+        ),
+        (
+            Read(answer=1.75, evidence=(span("mean of the values: 1.8"),)),
+            "does not stand in stdout",
+        ),
+        (Read(answer=1.75, evidence=(span("mean of the values: 1.75", file="x"),)), "no file x"),
+        (Read(answer=("Forest", "tree"), evidence=(span("best: Forest (12 %)", 3),)), "'tree'"),
+        (Read(answer=" ", evidence=(span("best: Forest (12 %)", 3),)), "does not stand"),
+    ],
+)
+def test_a_readers_answer_stands_in_lines_that_it_quotes(read, fault):
+    found = answer_fault(read, OUTPUT)
+    assert found is None if fault is None else fault in found
+
+
+def test_a_reader_sees_the_question_and_the_output_and_no_answer():
+    asked = []
+
+    def ask(*, prompt, values, answer_model, check):
+        asked.append(str({name: str(value) for name, value in values.items()}))
+        good = Read(answer=1.75, evidence=(span("mean of the values: 1.75"),))
+        if "the mean" in asked[-1].split("Its")[0] and len(asked) == 1:
+            assert check(good) is None
+            return good
+        if len(asked) == 2:
+            raise UserError("the answer is no JSON.")
+        return Read(answer=None)
+
+    answers, stopped = by_reader(["the mean", "the labels", "the count"], "Run it.", OUTPUT, ask)
+    assert stopped is None and answers["the mean"].place == "stdout:2-2"
+    assert answers["the mean"].value == 1.75 and answers["the labels"].value is None
+    assert "no JSON" in answers["the labels"].why and "nowhere" in answers["the count"].why
+    assert all("mean of the values" in one and "1.74" not in one for one in asked)
+
+
+def test_tasks_are_read_and_found(tmp_path):
+    path = tmp_path / "tasks.json"
+    one = {"capsule_id": "capsule-1", "results": RUNS, "something": "else"}
+    path.write_text(json.dumps([one, {**one, "capsule_id": "capsule-2"}]))
+    tasks = read_tasks(path)
+    assert task_for(tasks, None, tmp_path / "capsule-2").capsule_id == "capsule-2"
+    assert task_for(tasks, "capsule-1", None).capsule_id == "capsule-1"
+    assert task_for(tasks[:1], None, None).capsule_id == "capsule-1"
+    with pytest.raises(UserError, match="no task is of 'capsule-3'"):
+        task_for(tasks, "capsule-3", None)
+    for bad in ("{", "{}", '[{"capsule_id": 3}]', '[{"capsule_id": "a", "results": []}]'):
+        path.write_text(bad)
+        with pytest.raises(UserError, match="no file of tasks"):
+            read_tasks(path)
+    path.write_text(json.dumps([{**one, "results": [{"a": 1}, {"b": 1}]}]))
+    with pytest.raises(UserError, match="different questions"):
+        read_tasks(path)
+
+
+def test_how_a_capsule_is_run(tmp_path):
+    capsule = write(tmp_path, {"code/run": "python a.py", "REPRODUCING.md": "x"})
+    assert run_command(capsule, None, "medium") == ["bash", "-c", "cd code && exec bash run"]
+    assert run_command(capsule, "python b.py", "hard")[-1] == "cd code && python b.py"
+    with pytest.raises(UserError, match="REPRODUCING"):
+        run_command(capsule, None, "hard")
+
+
+def test_what_its_dockerfile_installs(tmp_path):
+    text = (
+        "FROM registry/conda:4.7-python3.8-ubuntu\nRUN apt-get install -y git \\\n && pip3 install -U "
+        "--no-cache-dir \\\n    numpy==1.19.2 \\\n 'scipy>=1.5' git+https://x/y && rm -r z\n"
+    )
+    assert container_packages(write(tmp_path, {"environment/Dockerfile": text})) == (
+        ["numpy==1.19.2", "scipy>=1.5"],
+        "3.8",
+    )
+    assert container_packages(tmp_path / "absent") == ([], None)
+
+
+def test_places_that_write_to_the_absolute_folder(tmp_path):
+    write(tmp_path, {"code/a.py": "x\nopen('/results/x')\n", "code/b.py": "open('../results/x')"})
+    assert absolute_results(tmp_path) == ["code/a.py:2"]
+
+
+def test_the_corpus_scores_its_own_runs_right(corpus: Path):
+    """The first run's answers are right, but for a number outside the interval of all three: none is."""
+    tasks = read_tasks(corpus / "corebench/core_tasks.json")
+    assert len(tasks) > 20
+    for task in tasks:
+        own = {
+            question: AnswerGiven(value=tuple(v) if isinstance(v, list) else v, by="report")
+            for question, v in task.results[0].items()
+        }
+        scored = score_task(task.capsule_id, task.results, own)
+        assert scored.solved, task.capsule_id
+        assert scored.written[1] + scored.vision[1] == len(task.results[0])
+        assert not score_task(task.capsule_id, task.results, {}).solved
+        wrong = {q: AnswerGiven(value=f"not {one.value}", by="report") for q, one in own.items()}
+        assert score_task(task.capsule_id, task.results, wrong).written[0] == 0
