@@ -260,7 +260,12 @@ def _split(tokens: Tokens, commands: set[str]) -> list[list[Token]]:
 
 
 def _names(tokens: Tokens) -> list[str]:
-    """The names in one line of an author block, without marks, addresses and affiliations."""
+    """The names in one line of an author block, without marks, addresses and affiliations.
+
+    A line that prints pages cites a work: of it only the names before its emphasised title count.
+    """
+    if _PAGES.search(_SHOWN.print(tokens).text):
+        tokens = _split(tokens, {"emph", "textit", "textsl", "em", "it"})[0]
     spread: list[Token] = []
     at = 0
     while at < len(tokens):
@@ -271,6 +276,7 @@ def _names(tokens: Tokens) -> list[str]:
             token = token._replace(kind="char", text=",")
         spread.append(token)
     text = re.sub(r"\^\{[^{}]*\}|\^.|\(\W*\)|[*†‡§¶]", " ", _SHOWN.print(spread).text)
+    text = re.sub(r"^[\w ]+:", "", text)  # "Restated from:"
     parts = re.split(r",|;|\band\b|&", text)
     cleaned = [" ".join(re.sub(r"(?<![\w-])\d+(?!\w)|[{}]", " ", part).split()) for part in parts]
     return [
@@ -278,6 +284,10 @@ def _names(tokens: Tokens) -> list[str]:
         for name in cleaned
         if 2 < len(name) < 50 and "@" not in name and not _AFFILIATION.search(name)
     ]
+
+
+_PAGES = re.compile(r"\d+\s*(?:\(\d+\)\s*)?:\s*\d+\s*[-–—]+\s*\d+")
+"""Volume and pages: 45:5–32, 45(1):5–32."""
 
 
 _AFFILIATION = re.compile(

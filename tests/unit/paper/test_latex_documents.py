@@ -42,6 +42,20 @@ BIBLIOGRAPHY = r"""\begin{thebibliography}{9}
 \end{thebibliography}"""
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        r"Restated from: Leo Breiman,\n \emph{Random Forests}, Machine Learning 45:5--32, 2001",
+        r"Leo Breiman, \textit{Random Forests}, Machine Learning 45(1): 5--32",
+        r"Leo Breiman",
+    ],
+)
+def test_an_author_line_that_cites_the_work_gives_its_authors_alone(tmp_path, line):
+    line = line.replace(r"\n", "\n")
+    paper = read(tmp_path, rf"\title{{T}}\author{{{line}}}\maketitle Text.")
+    assert paper.authors == ("Leo Breiman",)
+
+
 def test_prose(tmp_path):
     paper = read(tmp_path, PROSE + BIBLIOGRAPHY)
     assert paper.title == "A Good Paper on Things"
