@@ -129,6 +129,8 @@ class DataFile(Frozen):
     """A file of test labels that no run is given."""
     private: bool = False
     licence: str | None = None
+    source: str | None = None
+    """Where it came from, for people: an address, a paper, a person."""
 
     @model_validator(mode="after")
     def _one_place(self) -> DataFile:

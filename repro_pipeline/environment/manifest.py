@@ -85,6 +85,7 @@ def _entry(item: DataFile, bundle: Path, cache: Path) -> ManifestEntry:
         rows=rows,
         private=item.private,
         licence=item.licence,
+        source=item.source,
     )
 
 
@@ -107,6 +108,7 @@ def _sealed(item: DataFile, bundle: Path, cache: Path) -> ManifestEntry:
         sealed=True,
         private=item.private,
         licence=item.licence,
+        source=item.source,
     )
 
 

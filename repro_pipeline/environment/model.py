@@ -118,6 +118,7 @@ class ManifestEntry(Frozen):
     """Whether these are labels that no run is given."""
     private: bool = False
     licence: str | None = None
+    source: str | None = None
 
 
 class DataManifest(Frozen):
