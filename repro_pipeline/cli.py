@@ -34,6 +34,7 @@ from repro_pipeline.commands import (
     run,
     sandbox,
     score,
+    split,
     store,
     ui,
     why,
@@ -79,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     for part in (
         papers,
         download,
+        split,
         run,
         launches,
         why,
