@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from repro_pipeline.commands import opening
+from repro_pipeline.commands.doctor_packages import graphics_cards, packages
 from repro_pipeline.commands.exits import MENDABLE, OK
 from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import UserError
@@ -64,6 +65,7 @@ def examine() -> Iterator[Finding]:
     except UserError as error:
         trouble = str(error)
     yield from _runners(project.config if project else ProjectConfig())
+    yield Finding(*graphics_cards())
     yield _disk(Path.cwd())
     if project is None:
         absent = "there is no repro.yaml" in trouble
@@ -75,6 +77,7 @@ def examine() -> Iterator[Finding]:
     yield _tried("rubric", lambda: _rubric(project))
     if project.tei_service is not None:
         yield _tried("GROBID", lambda: f"version {project.tei_service.version()}")
+    yield from (Finding(*one) for one in packages(project))
     yield from _models(project)
 
 
