@@ -1,4 +1,4 @@
-"""`repro sandbox run`: any command under a sandbox policy, and what it used."""
+"""`repro sandbox`: any command under a policy, and what it used; or as a Kubernetes job, printed."""
 
 from __future__ import annotations
 
@@ -36,6 +36,18 @@ def add_to(commands) -> None:
     one.add_argument("--out", metavar="DIR", help="a new folder for what is left in /out")
     one.add_argument("--json", action="store_true", help="print the outcome as JSON")
     one.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND")
+    one = command(parts, job, "job")
+    one.add_argument("--name", required=True, help="of the job")
+    one.add_argument("--image", required=True, help="that the command runs in")
+    one.add_argument("--policy", metavar="FILE", help="a YAML file: limits, mounts, minimum, …")
+    one.add_argument(
+        "--claim",
+        action="append",
+        default=[],
+        metavar="PATH=CLAIM",
+        help="the volume claim, with a folder of it if wanted, behind /work, /out or a mount",
+    )
+    one.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -46,10 +58,8 @@ def run(options: argparse.Namespace) -> int:
     from repro_pipeline.sandbox.outputs import printable
     from resources.runners import make_runner
 
-    words = options.words[1:] if options.words[:1] == ["--"] else options.words
-    if not words:
-        raise UserError("there is no command.", hint="repro sandbox run -- python3 -c 'print(1)'")
-    policy, runner = _policy(options), make_runner(options.runner, _docker())
+    words = _words(options)
+    policy, runner = _policy(options.policy, options.mount), make_runner(options.runner, _docker())
     with tempfile.TemporaryDirectory(prefix="repro-sandbox-") as scratch:
         work, out = Path(scratch, "work"), Path(scratch, "out")
         _copy(options.work, work)
@@ -70,6 +80,42 @@ def run(options: argparse.Namespace) -> int:
     return _exit_code(outcome)
 
 
+def job(options: argparse.Namespace) -> int:
+    """Print a command under a policy as a Kubernetes job, with a network policy beside it.
+
+    Nothing is sent to a cluster: hand it to `kubectl apply -f -`. What the manifest alone cannot
+    hold is said.
+    """
+    import yaml
+
+    from repro_pipeline.sandbox.kubernetes import ENFORCED, job_manifest
+
+    claims = {}
+    for given in options.claim:
+        path, equals, claim = given.partition("=")
+        if not equals:
+            raise UserError(f"'{given}' is no PATH=CLAIM.", where="--claim")
+        claims[path] = claim
+    manifest = job_manifest(
+        _policy(options.policy, []),
+        name=options.name,
+        image=options.image,
+        command=_words(options),
+        claims=claims,
+    )
+    print(yaml.safe_dump(manifest, sort_keys=False), end="")
+    lacking = [name for name, level in ENFORCED.items() if level == "unavailable"]
+    print(f"Not held by the manifest alone: {', '.join(lacking)}.", file=sys.stderr)
+    return OK
+
+
+def _words(options: argparse.Namespace) -> list[str]:
+    words = options.words[1:] if options.words[:1] == ["--"] else options.words
+    if not words:
+        raise UserError("there is no command.", hint="repro sandbox run -- python3 -c 'print(1)'")
+    return words
+
+
 def _docker() -> Docker:
     """The engine of the project here; the usual one where there is no project."""
     from repro_pipeline.config import CONFIG_NAME, Docker, ProjectConfig, find_project
@@ -79,13 +125,13 @@ def _docker() -> Docker:
     return load_model(root / CONFIG_NAME, ProjectConfig).docker if root else Docker()
 
 
-def _policy(options: argparse.Namespace) -> SandboxPolicy:
+def _policy(file: str | None, given_mounts: list[str]) -> SandboxPolicy:
     from repro_pipeline.sandbox.policy import Mount, SandboxPolicy
     from repro_pipeline.yamlfile import load_model
 
-    policy = load_model(Path(options.policy), SandboxPolicy) if options.policy else SandboxPolicy()
+    policy = load_model(Path(file), SandboxPolicy) if file else SandboxPolicy()
     mounts = []
-    for given in options.mount:
+    for given in given_mounts:
         source, colon, target = given.rpartition(":")
         if not colon or not source:
             raise UserError(f"'{given}' is no SOURCE:TARGET.", where="--mount")

@@ -56,13 +56,13 @@ def dockerfile(lock_text: str, *, base: str, python: str, certificates: bool = F
     unlocked = [name for name in ("pip", "setuptools", "wheel") if name not in named]
     trust = f"--cert /build/{CERTIFICATES} " if certificates else ""
     parts = len(python.split("."))
-    install = [f"python3 -m venv {ENV}"]
+    install = [f"python3 -m venv {'' if named else '--without-pip '}{ENV}"]
     if named:
         install.append(
             f"{PYTHON} -m pip install --no-cache-dir --no-deps --require-hashes "
             f"--only-binary :all: {trust}-r /build/{LOCK_NAME}"
         )
-    if unlocked:
+    if named and unlocked:
         install.append(f"{PYTHON} -m pip uninstall --yes --quiet {' '.join(unlocked)}")
     steps = " && \\\n    ".join(install)
     copied = f"{LOCK_NAME} {CERTIFICATES}" if certificates else LOCK_NAME
