@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dagster as dg
+from pydantic import BaseModel
 
 from assets.stage import stage_asset
 from repro_pipeline.bundle.folder import Bundle
@@ -12,7 +13,8 @@ from repro_pipeline.paper.model import Paper
 from repro_pipeline.report.write import ReportFiles, write_report
 from repro_pipeline.scoring.attribution import Attribution
 from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
-from repro_pipeline.stages import Stage
+from repro_pipeline.stages import Stage, latest
+from repro_pipeline.sweeps.trend import swept
 
 
 def describe(files: ReportFiles) -> dict:
@@ -20,7 +22,22 @@ def describe(files: ReportFiles) -> dict:
     return {"headline": files.headline, "html": dg.MetadataValue.path(files.html_path)}
 
 
-@stage_asset(group="judge", version="3", describe=describe)
+def inputs_and_sweeps(stage: Stage, **inputs: BaseModel | None) -> dict:
+    """The inputs, by the digests of their outputs, and what sweeps found since."""
+    rows = {name: latest(stage.project, stage.paper, name) for name in inputs}
+    return {
+        **{name: row.output if row else None for name, row in rows.items()},
+        "sweeps": [row.model_dump(mode="json") for _, row in swept(stage.project, stage.paper)],
+    }
+
+
+@stage_asset(
+    group="judge",
+    version="4",
+    describe=describe,
+    depends_on=inputs_and_sweeps,
+    also_after=["sweep"],
+)
 def report(
     stage: Stage,
     paper_bundle: Bundle,

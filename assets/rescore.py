@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import dagster as dg
 
+from assets.rubric import KEY as RUBRIC
 from assets.stage import RECIPES, Recipe
 from repro_pipeline.ledger.events import PROJECT_CHAIN
 from repro_pipeline.project import Project
@@ -20,6 +21,9 @@ from resources.project import ProjectResource
 
 JUDGING = ("scores", "attribution", "review_queue", "report")
 """The stages that follow from evidence and rubric, in their order."""
+
+_NEVER_MADE = "NULL"
+"""How Dagster tags an input that was never materialised."""
 
 
 class Rescore(dg.Config):
@@ -80,7 +84,7 @@ def rescore_papers() -> None:
 
 
 @dg.sensor(
-    job=rescore_papers,
+    job_name="rescore_papers",
     minimum_interval_seconds=60,
     default_status=dg.DefaultSensorStatus.STOPPED,
     description="Switched on, it scores all papers again whenever the rubric's content changed.",
@@ -136,14 +140,16 @@ def _provenance(instance: dg.DagsterInstance, recipe: Recipe, paper: str) -> dic
     """What a materialisation rests on, as Dagster itself would tag it."""
     tags = {}
     for name in recipe.comes_after:
-        partition = paper if name in RECIPES else None
+        partition = None if name == RUBRIC.path[-1] else paper
         record = instance.get_latest_data_version_record(
             dg.AssetKey(name), is_source=partition is None, partition_key=partition
         )
+        version = pointer = _NEVER_MADE
         if record:
             event = record.asset_materialization or record.event_log_entry.asset_observation
-            tags[f"dagster/input_data_version/{name}"] = event.tags["dagster/data_version"]
-            tags[f"dagster/input_event_pointer/{name}"] = str(record.storage_id)
+            version, pointer = event.tags["dagster/data_version"], str(record.storage_id)
+        tags[f"dagster/input_data_version/{name}"] = version
+        tags[f"dagster/input_event_pointer/{name}"] = pointer
     return tags
 
 

@@ -6,6 +6,7 @@ import dagster as dg
 
 from assets.stage import stage_asset
 from repro_pipeline.experiment.model import Attempt
+from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.frozen import Sha256, digest
 from repro_pipeline.ledger.events import Scored
 from repro_pipeline.ledger.projections import attempts
@@ -109,16 +110,26 @@ def evidence_and_rubric(stage: Stage, experiment_ledger: Evidence) -> dict:
     and leave people's decisions with scores that no longer stand.
     """
     made = stage.events({"attempt_started", "attempt_finished"})
+    purposes = {"attempt_started": ("purpose",), "attempt_finished": ("attempt", "purpose")}
+    own = [e.hash for e in made if _at(e.payload, purposes[e.kind]) != Purpose.SWEEP]
     return {
         "evidence": _stored(stage),
-        "attempts": digest([event.hash for event in made]),
+        "attempts": digest(own),
         "rubric": current_rubric(stage.project)[1],
     }
 
 
 def all_attempts(stage: Stage) -> tuple[Attempt, ...]:
-    """Every attempt in the paper's ledger, of whatever code: none can be left out."""
-    return attempts(stage.project.ledger.events(stage.paper))
+    """Every attempt in the paper's ledger, of whatever code: none can be left out. Those of sweeps are no
+    part of the reproduction, and are held against it elsewhere."""
+    made = attempts(stage.project.ledger.events(stage.paper))
+    return tuple(attempt for attempt in made if attempt.purpose is not Purpose.SWEEP)
+
+
+def _at(value: dict, path: tuple[str, ...]) -> str:
+    for name in path:
+        value = value[name]
+    return value
 
 
 def _stored(stage: Stage) -> Sha256:

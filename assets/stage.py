@@ -30,6 +30,8 @@ RETRIES, PAUSE = 3, 5.0
 """Of a stage that failed for what may pass by itself: how often, and the seconds before the first;
 each pause is twice the last."""
 
+_STAGE_OK = {"stage_ok": "The stage ended well; if not, why."}
+
 Metadata = Mapping[str, Any]
 
 
@@ -140,7 +142,7 @@ def stage_asset(
             code_version=version,
             description=inspect.getdoc(body),
             pool=POOLS.get(name),
-            check_specs=_check_specs(name, recipe.checks),
+            check_specs=check_specs(name, {**_STAGE_OK, **recipe.checks}),
         )
         def asset(
             context: dg.AssetExecutionContext, project: ProjectResource
@@ -223,12 +225,12 @@ def _usable(row: Row | None) -> bool:
     return row is not None and row.usable
 
 
-def _check_specs(name: str, checks: Mapping[str, str]) -> list[dg.AssetCheckSpec]:
-    every = {"stage_ok": "The stage ended well; if not, why.", **checks}
+def check_specs(name: str, checks: Mapping[str, str]) -> list[dg.AssetCheckSpec]:
+    """Asset checks (name → description) of each paper on its own."""
     with warnings.catch_warnings(action="ignore", category=dg.PreviewWarning):
         return [
             dg.AssetCheckSpec(key, asset=name, description=text, partitions_def=PAPERS)
-            for key, text in every.items()
+            for key, text in checks.items()
         ]
 
 

@@ -80,6 +80,17 @@ def alerts_of_launch(project: Project, paper: str, launch: str) -> Iterator[Aler
             yield Alert(
                 about="stage_failed", paper=paper, stage=stage, reason=reason, launch=launch
             )
+    for event in project.ledger.events(PROJECT_CHAIN, kinds={"sweep_ended"}):
+        row = event.content
+        if (row.paper, row.launch) == (paper, launch) and row.changed:
+            yield Alert(
+                about="sweep", paper=paper, stage="sweep", reason=row.sentence, launch=launch
+            )
+        elif (row.paper, row.launch) == (paper, launch) and row.status in _TOLD and row.reason:
+            reason = f"{row.status}: {row.reason.code if private else row.reason.sentence}"
+            yield Alert(
+                about="stage_failed", paper=paper, stage="sweep", reason=reason, launch=launch
+            )
     scored = rows.get("scores")
     for event in project.ledger.events(paper, kinds={"scored"}) if scored else ():
         if event.payload["scores"] == scored.output and event.payload["overall"] == "fail":

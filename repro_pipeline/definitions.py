@@ -30,7 +30,10 @@ from assets.rubric import rubric
 from assets.scoreboard import scoreboard
 from assets.scores import scores
 from assets.sensitivity import sensitivity
+from assets.sweeps import sweep, sweep_of_a_paper, sweep_schedules
 from assets.watch import watch_project
+from repro_pipeline.config import CONFIG_NAME, ProjectConfig
+from repro_pipeline.yamlfile import load_model
 from resources.opening import locate_project
 from resources.project import ProjectResource
 
@@ -78,8 +81,9 @@ def build_definitions(
     """
     root = root or locate_project(Path(os.environ.get(PROJECT_VARIABLE) or Path.cwd()))
     return dg.Definitions(
-        assets=[*STAGE_ASSETS, rubric, scoreboard],
-        jobs=[reproduce_paper, rescore_paper, rescore_papers],
+        assets=[*STAGE_ASSETS, rubric, scoreboard, sweep],
+        jobs=[reproduce_paper, rescore_paper, rescore_papers, sweep_of_a_paper],
+        schedules=sweep_schedules(load_model(root / CONFIG_NAME, ProjectConfig)),
         sensors=[watch_project, rescore_on_change, send_alerts],
         resources={"project": ProjectResource(root=str(root)), **(overrides or {})},
         executor=dg.in_process_executor,

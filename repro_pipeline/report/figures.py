@@ -16,6 +16,7 @@ from repro_pipeline.report.rows import ClaimRow
 from repro_pipeline.report.words import number, percent, threshold, unit
 from repro_pipeline.scoring.rubric import MetricParityRule
 from repro_pipeline.scoring.verdict import denominator as rubric_denominator
+from repro_pipeline.sweeps.trend import ClaimTrend
 
 _FARTHEST = 6
 """The scale ends at this many tolerances: what lies beyond is drawn at the edge, with an arrow."""
@@ -113,6 +114,71 @@ def panels(rows: tuple[ClaimRow, ...], rule: MetricParityRule) -> tuple[Panel, .
     return tuple(
         _panel(index, metric, sign, members, rule)
         for index, ((metric, sign), members) in enumerate(groups.items(), start=1)
+    )
+
+
+@dataclass(frozen=True)
+class TrendMark:
+    """One point of a claim over time; positions in per cent of the strip."""
+
+    x: float
+    y: float | None
+    low: float | None
+    high: float | None
+    verdict: str
+
+
+@dataclass(frozen=True)
+class TrendStrip:
+    """One claim over its reproduction and all sweeps."""
+
+    claim: str
+    marks: tuple[TrendMark, ...]
+    band: tuple[float, float] | None
+    """Upper end and height of the tolerance."""
+    reported: float | None
+    description: str
+
+
+def trends(claims: Iterable[ClaimTrend]) -> tuple[TrendStrip, ...]:
+    """A strip per claim that has a value: the value, its 90 % interval, the tolerance, over time."""
+    shown = [one for one in claims if any(point.value is not None for point in one.points)]
+    return tuple(_strip(one) for one in shown)
+
+
+def _strip(one: ClaimTrend) -> TrendStrip:
+    points = one.points
+    values = [v for p in points for v in (p.value, *(p.interval90 or ())) if v is not None]
+    values += [*(one.tolerance or ()), *([] if one.reported is None else [one.reported])]
+    low, high = min(values), max(values)
+    room = (high - low) * 0.1 or abs(high) * 0.1 or 1.0
+
+    def y(value: float | None) -> float | None:
+        share = None if value is None else (value - low + room) / (high - low + 2 * room)
+        return None if share is None else round(100 - 100 * share, 1)
+
+    said = "; ".join(
+        f"{p.label}: {'no value' if p.value is None else number(p.value)}, {p.verdict}"
+        for p in points
+    )
+    ends = [p.interval90 or (None, None) for p in points]
+    return TrendStrip(
+        claim=one.claim,
+        marks=tuple(
+            TrendMark(
+                x=round(100 * (place + 0.5) / len(points), 1),
+                y=y(point.value),
+                low=y(ends[place][0]),
+                high=y(ends[place][1]),
+                verdict=point.verdict,
+            )
+            for place, point in enumerate(points)
+        ),
+        band=None
+        if one.tolerance is None
+        else (y(one.tolerance[1]), round(y(one.tolerance[0]) - y(one.tolerance[1]), 1)),
+        reported=y(one.reported),
+        description=said.replace("_", " "),
     )
 
 

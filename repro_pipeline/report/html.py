@@ -64,6 +64,7 @@ def render_html(data: ReportData) -> str:
             review=review_words(data),
             script=script(data),
             changes=change_rows(data.change) if data.change else [],
+            trends=figures.trends(data.trend.claims) if data.trend else (),
         )
     )
 

@@ -21,6 +21,7 @@ from repro_pipeline.report.rows import ClaimRow, claim_rows, pair_rows
 from repro_pipeline.scoring.history import change_rows
 from repro_pipeline.scoring.review import after_review
 from repro_pipeline.scoring.sensitivity import movements
+from repro_pipeline.sweeps.trend import trend_rows
 
 
 def render_markdown(data: ReportData) -> str:
@@ -34,6 +35,7 @@ def render_markdown(data: ReportData) -> str:
         "Ablations and comparisons": [ablations_markdown(data.scores, data.evidence.claims)],
         "Rubric": _rubric(data),
         "Since the scores before": _change(data),
+        "Over time": _trend(data),
         "Integrity": _integrity(data),
         "Assumptions": _assumptions(data),
         "Sensitivity": _sensitivity(data, names),
@@ -143,6 +145,24 @@ def _change(data: ReportData) -> Iterator[str]:
     yield escaped(data.change.sentence)
     if rows := change_rows(data.change):
         yield table(tuple(rows[0]), [tuple(row.values()) for row in rows])
+
+
+def _trend(data: ReportData) -> Iterator[str]:
+    if data.trend is None:
+        yield "The paper was not reproduced again since."
+        return
+    yield _list(
+        *(
+            f"Sweep {row.number}, {moment(row.at)}, "
+            f"{'newly resolved packages' if row.fresh_dependencies else 'as locked'}: {row.sentence}"
+            for row in data.trend.sweeps
+        )
+    )
+    rows = trend_rows(data.trend)
+    yield table(
+        tuple(rows[0]),
+        [tuple("–" if cell is None else str(cell) for cell in row.values()) for row in rows],
+    )
 
 
 def _integrity(data: ReportData) -> Iterator[str]:

@@ -16,6 +16,7 @@ from repro_pipeline.scoring.explain import Explanation
 from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.status import Reason, Status
+from repro_pipeline.sweeps.trend import Trend
 
 
 class ClaimTable(Frozen):
@@ -75,6 +76,8 @@ class ReportData(Frozen):
     review: ReviewQueue | None = None
     change: ScoreChange | None = None
     """What these scores say otherwise than those before; None for the first."""
+    trend: Trend | None = None
+    """The claims over all sweeps; None where the paper was never swept."""
     warnings: tuple[WarningRecorded, ...] = ()
     model_cost: ModelCost | None = None
     """None where no model was called."""

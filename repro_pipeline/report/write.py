@@ -39,6 +39,7 @@ from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import Stage, latest
 from repro_pipeline.status import Status
+from repro_pipeline.sweeps.trend import trend_of
 
 _LOGS, _LOG_LINES, _LOG_WIDTH = 40, 12, 300
 """How many logs of failed attempts a report quotes, and how much of each."""
@@ -97,6 +98,7 @@ def write_report(
         explanations=explanations(scores),
         review=review,
         change=last_change(project, stage.paper),
+        trend=trend_of(project, stage.paper, scores),
         warnings=warnings(events),
         model_cost=_model_cost(model_calls(events)),
         ledger=project.ledger.head(stage.paper),

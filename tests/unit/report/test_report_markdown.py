@@ -38,6 +38,6 @@ def test_a_bare_report_says_what_is_not_there():
 def test_its_markup_is_its_own(make):
     html = MARKDOWN.render(render_markdown(make()))
     assert not re.search(r"<(script|img|style|b|a)\b", html)
-    assert html.count("<h2>") == 13
+    assert html.count("<h2>") == 14
     wide = [len(re.findall("<t[hd]", row)) for row in re.findall("<tr>.*?</tr>", html, re.S)]
     assert set(wide) <= {4, 5, 6, 8}

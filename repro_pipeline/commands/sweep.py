@@ -1,0 +1,112 @@
+"""`repro sweep`: papers reproduced again, and held against what stands."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from repro_pipeline.commands import opening
+from repro_pipeline.commands.exits import MENDABLE, OK
+from repro_pipeline.commands.parser import command
+from repro_pipeline.errors import UserError
+
+if TYPE_CHECKING:
+    from repro_pipeline.ledger.events import SweepEnded
+    from repro_pipeline.project import Project
+
+
+def add_to(commands) -> None:
+    """Add it to the parser."""
+    one = command(commands, sweep, "sweep")
+    one.add_argument("papers", nargs="*", metavar="ID")
+    one.add_argument("--all", action="store_true", help="every paper that was reproduced")
+    one.add_argument(
+        "--fresh-dependencies",
+        action="store_true",
+        help="with what the requirements resolve to now, in place of the lock",
+    )
+
+
+def sweep(options: argparse.Namespace) -> int:
+    """Reproduce papers again with fresh seeds, and hold them against their reproductions.
+
+    The same experiment must come to the same conclusion, or it is said why not. No score changes.
+    """
+    from assets.rescore import papers_with_evidence
+    from assets.sweeps import sweep_config
+    from assets.watch import register_papers
+    from repro_pipeline.background import at_work
+    from repro_pipeline.definitions import build_definitions
+    from repro_pipeline.sweeps.run import begin_sweep, standing_of
+    from repro_pipeline.sweeps.trend import swept
+    from repro_pipeline.terminal import Progress
+    from resources.launches import BY_COMMAND, launch_lock
+
+    project = opening.project_here()
+    papers = papers_with_evidence(project) if options.all else options.papers
+    if not papers:
+        raise UserError("no paper to sweep.", hint="Name one that was reproduced, or take `--all`.")
+    for paper in papers:
+        standing_of(project, paper)  # raises before anything is begun
+    project.runner.enforcement()
+    instance = opening.instance_of(project)
+    register_papers(instance, project)
+    fresh, job = (
+        options.fresh_dependencies,
+        build_definitions(project.root).resolve_job_def("sweep_paper"),
+    )
+    number = begin_sweep(project, papers, fresh_dependencies=fresh, launch="command")
+    rows = []
+    for paper in papers:
+        with (
+            project.locked(launch_lock(paper)),
+            at_work(project.state, paper),
+            Progress(project, paper),
+        ):
+            job.execute_in_process(
+                instance=instance,
+                partition_key=paper,
+                tags=BY_COMMAND,
+                run_config={
+                    **sweep_config(number, fresh),
+                    "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+                },
+            )
+        rows.append(swept(project, paper)[-1][1])
+        _print(project, rows[-1])
+    return OK if all(row.result for row in rows) else MENDABLE
+
+
+def _print(project: Project, row: SweepEnded) -> None:
+    """A sweep's comparison as a table."""
+    from rich.box import SIMPLE_HEAD
+    from rich.markup import escape
+    from rich.table import Table
+
+    from repro_pipeline.sweeps.model import SweepResult
+    from repro_pipeline.terminal import wide_console
+
+    console = wide_console(140)
+    kind = "newly resolved dependencies" if row.fresh_dependencies else "the locked environment"
+    console.print(f"[bold]{escape(row.paper)}[/bold], sweep {row.number}, {kind}", highlight=False)
+    if row.result is None:
+        console.print(f"{row.status}: {escape(row.sentence)}", highlight=False)
+        return
+    result = SweepResult.model_validate_json(project.store.get(row.result))
+    for change in result.packages:
+        console.print(
+            f"  {change.name} {change.before or 'absent'} → {change.after or 'gone'}",
+            highlight=False,
+        )
+    if row.fresh_dependencies and not result.packages:
+        console.print("  The requirements resolve to the same packages as before.")
+    table = Table("claim", "before", "now", "says", box=SIMPLE_HEAD)
+    for one in result.comparisons:
+        table.add_row(
+            escape(one.claim),
+            one.before.replace("_", " "),
+            one.after.replace("_", " "),
+            escape(one.sentence),
+        )
+    console.print(table)
+    console.print(escape(row.sentence), highlight=False)

@@ -1,0 +1,1 @@
+"""Papers reproduced again, with fresh seeds, under the lock or newer packages, and held against before."""

@@ -1,0 +1,125 @@
+"""Sweeps: fresh seeds, the paper's own results untouched, every sweep on record and in the report."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import dagster as dg
+import pytest
+import yaml
+
+from assets.sweeps import sweep_schedules
+from repro_pipeline.cli import main
+from repro_pipeline.commands import opening
+from repro_pipeline.config import ProjectConfig
+from repro_pipeline.ledger.chain import verify_chain
+from repro_pipeline.ledger.events import PROJECT_CHAIN
+from repro_pipeline.scoring.history import scorings
+from repro_pipeline.scoring.model import Scores
+from repro_pipeline.stages import latest, output_of
+from repro_pipeline.sweeps.model import SweepResult
+from repro_pipeline.sweeps.run import begin_sweep
+from repro_pipeline.sweeps.trend import swept, trend_of
+from resources.project import ProjectResource
+from tests.bundles import make_bundle
+
+
+@pytest.fixture
+def reproduced(project, opened, capsys):
+    make_bundle(project / "papers" / "tiny", noise=0.05)
+    assert main(["run", "tiny"]) == 0
+    capsys.readouterr()
+    return opened
+
+
+def result_of(opened, number: int) -> SweepResult:
+    row = next(row for _, row in swept(opened, "tiny") if row.number == number)
+    return SweepResult.model_validate_json(opened.store.get(row.result))
+
+
+def test_sweeps_run_fresh_seeds_and_leave_the_reproduction_as_it_is(project, reproduced, capsys):
+    opened = reproduced
+    standing = {
+        name: latest(opened, "tiny", name) for name in ("scores", "experiment_ledger", "baseline")
+    }
+    assert main(["sweep", "tiny"]) == 0
+    assert "2 of 2 claims came to the same." in capsys.readouterr().out
+    assert main(["sweep", "--all", "--fresh-dependencies"]) == 0
+    assert "resolve to the same packages as before" in capsys.readouterr().out
+
+    first, second = result_of(opened, 1), result_of(opened, 2)
+    own = {1, 2, 3}
+    seeds = [set(first.seeds), set(second.seeds)]
+    assert all(len(s) == 3 for s in seeds) and not (seeds[0] & seeds[1]) and not (own & seeds[0])
+    assert {run.purpose for run in first.runs} == {"sweep"} and len(first.runs) == 3
+    assert not first.fresh_dependencies and second.fresh_dependencies
+
+    assert main(["run", "tiny"]) == 0  # nothing of it is stale, and nothing is scored anew
+    assert {name: latest(opened, "tiny", name) for name in standing} == standing
+    assert len(scorings(opened, "tiny")) == 1
+
+    scores = output_of(opened, latest(opened, "tiny", "scores"), Scores)
+    trend = trend_of(opened, "tiny", scores)
+    labels = ["reproduction", "sweep 1", "sweep 2, new packages"]
+    assert [p.label for p in trend.claims[0].points] == labels
+    report = json.loads((project / "reports" / "tiny" / "report.json").read_text())
+    assert [row["number"] for row in report["trend"]["sweeps"]] == [1, 2]
+    page = (project / "reports" / "tiny" / "report.html").read_text()
+    assert "sweep 2, new packages" in page and "<svg" in page
+    assert verify_chain(PROJECT_CHAIN, opened.ledger.events(PROJECT_CHAIN)) == ()
+
+    made = opening.instance_of(opened).fetch_materializations(dg.AssetKey("sweep"), limit=1).records
+    shown = made[0].asset_materialization.metadata
+    assert {"comparison", "trend", "trend of the claims", "value of noisy-plain"} <= set(shown)
+
+
+def test_a_sweep_of_a_paper_that_is_not_reproduced_is_refused(project, capsys):
+    assert main(["sweep", "nobody"]) == 2
+    assert "Reproduce it first" in capsys.readouterr().err
+
+
+def test_a_sweep_that_finds_its_code_changed_since_says_so(
+    project, reproduced, monkeypatch, capsys
+):
+    """Drift for real: the code takes something from outside, which is otherwise now."""
+    from repro_pipeline.sweeps import run as sweeping
+
+    plain = sweeping.plan
+
+    def scaled(setting, experiments, seeds, purpose):
+        other = [e.model_copy(update={"config": {**e.config, "scale": 2.0}}) for e in experiments]
+        return plain(setting, other, seeds, purpose)
+
+    monkeypatch.setattr(sweeping, "plan", scaled)
+    assert main(["sweep", "tiny"]) == 0
+    ((_, row),) = swept(reproduced, "tiny")
+    assert set(row.changed) == {"noisy-plain", "noisy-shrunk"}
+    compared = result_of(reproduced, 1).comparisons
+    assert {c.because for c in compared} == {"unexplained"}
+    assert "Reproduced before, now not reproduced." in compared[0].sentence
+
+
+def test_numbers_of_sweeps_are_given_once(opened):
+    numbers = [
+        begin_sweep(opened, ["a"], fresh_dependencies=False, launch=f"l{n}") for n in range(3)
+    ]
+    assert numbers == [1, 2, 3]
+
+
+def test_schedules_are_there_only_where_they_are_asked_for(project, reproduced):
+    assert sweep_schedules(ProjectConfig()) == []
+    sweeps = {"cron": "0 3 * * 0", "fresh_dependencies_cron": "0 4 1 * *"}
+    (project / "repro.yaml").write_text(yaml.safe_dump({"sweeps": sweeps}))
+    config = ProjectConfig.model_validate({"sweeps": sweeps})
+    locked, fresh = sweep_schedules(config)
+    for schedule, is_fresh in ((locked, False), (fresh, True)):
+        context = dg.build_schedule_context(
+            instance=opening.instance_of(reproduced),
+            scheduled_execution_time=datetime(2024, 5, 5, 3, tzinfo=UTC),
+            resources={"project": ProjectResource(root=str(project))},
+        )
+        (request,) = schedule(context)
+        assert request.partition_key == "tiny"
+        config = request.run_config["ops"]["sweep"]["config"]
+        assert config["fresh_dependencies"] is is_fresh and config["number"] >= 1
