@@ -36,6 +36,7 @@ from repro_pipeline.commands import (
     score,
     split,
     store,
+    sweep,
     ui,
     why,
 )
@@ -82,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
         download,
         split,
         run,
+        sweep,
         launches,
         why,
         rescore,
