@@ -27,6 +27,7 @@ from repro_pipeline.agent.chat import (
     tokens_of,
 )
 from repro_pipeline.config import Role, Roles
+from repro_pipeline.ledger.redact import redact
 
 _FINISHES = {"stop": "stop", "length": "length", "content_filter": "refused"}
 SAID = 300
@@ -166,7 +167,7 @@ def _raise(litellm: ModuleType, error: Exception, settings: Role) -> NoReturn:
     import openai  # whose errors litellm's are
 
     kinds = litellm.exceptions
-    said = " ".join(str(error).split())[:SAID]
+    said = redact(" ".join(str(error).split()))[:SAID]
     place = f" at {settings.api_base}" if settings.api_base else ""
     what = f"the model '{settings.model}'{place}: {said}"
     if isinstance(error, kinds.ContextWindowExceededError):

@@ -8,9 +8,11 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import repro_pipeline
 from repro_pipeline.commands import opening
 from repro_pipeline.commands.doctor_packages import graphics_cards, packages
 from repro_pipeline.commands.exits import MENDABLE, OK
@@ -23,6 +25,11 @@ if TYPE_CHECKING:
 
 _ROOM_NEEDED = 5 << 30
 """Bytes that environments and artifacts of a few papers take."""
+
+
+_PAIRED = ("dagster-postgres", "dagster-docker", "dagster-k8s")
+_APART = 16
+"""Dagster 1.n.p goes with 0.(n + 16).p of its other packages."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,9 @@ def add_to(commands) -> None:
     """Add it to the parser."""
     one = command(commands, doctor, "doctor")
     one.add_argument("--json", action="store_true", help="one JSON object per finding")
+    one.add_argument(
+        "--ask-models", action="store_true", help="ask each model for one token (it costs a little)"
+    )
 
 
 def doctor(options: argparse.Namespace) -> int:
@@ -45,7 +55,7 @@ def doctor(options: argparse.Namespace) -> int:
 
     Exit code 2 where something is at fault that a run needs.
     """
-    findings = list(examine())
+    findings = list(examine(ask_models=options.ask_models))
     if options.json:
         for finding in findings:
             print(json.dumps(asdict(finding)))
@@ -54,11 +64,12 @@ def doctor(options: argparse.Namespace) -> int:
     return MENDABLE if any(finding.state == "fault" for finding in findings) else OK
 
 
-def examine() -> Iterator[Finding]:
+def examine(*, ask_models: bool = False) -> Iterator[Finding]:
     """Everything that can be tried here; the project's part where there is a project."""
     from repro_pipeline.config import ProjectConfig
 
     yield _python()
+    yield _versions()
     project, trouble = None, ""
     try:
         project = opening.project_here()
@@ -75,10 +86,11 @@ def examine() -> Iterator[Finding]:
     yield _tried("ledger", lambda: _ledger(project))
     yield _tried("store", lambda: _store(project))
     yield _tried("rubric", lambda: _rubric(project))
+    yield _tried("Dagster", lambda: _dagster(project))
     if project.tei_service is not None:
         yield _tried("GROBID", lambda: f"version {project.tei_service.version()}")
     yield from (Finding(*one) for one in packages(project))
-    yield from _models(project)
+    yield from _models(project, ask_models)
 
 
 def _python() -> Finding:
@@ -86,6 +98,25 @@ def _python() -> Finding:
     if (3, 11) <= sys.version_info[:2] < (3, 14):
         return Finding("Python", "ok", version)
     return Finding("Python", "fault", f"{version}; 3.11, 3.12 or 3.13 is needed.")
+
+
+def _versions() -> Finding:
+    """Dagster's packages come in pairs of versions; others do not even import."""
+    found = {}
+    for name in ("dagster", "dagster-webserver", "dagster-graphql", *_PAIRED):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    core = found["dagster"]
+    minor, patch = core.split(".")[1:3]
+    paired = f"0.{int(minor) + _APART}.{patch}"
+    wrong = [f"{n} {v}" for n, v in found.items() if v != (paired if n in _PAIRED else core)]
+    if wrong:
+        hint = "Install the locked ones: `pip install --require-hashes -r requirements.lock`."
+        return Finding("versions", "fault", f"dagster {core} and {', '.join(wrong)} differ. {hint}")
+    shown = ", ".join(f"{name} {one}" for name, one in found.items())
+    return Finding("versions", "ok", f"repro-pipeline {repro_pipeline.__version__}, {shown}")
 
 
 def _runners(config: ProjectConfig) -> Iterator[Finding]:
@@ -145,12 +176,41 @@ def _rubric(project: Project) -> str:
     return f"critical: {', '.join(critical) or 'nothing'}"
 
 
-def _models(project: Project) -> Iterator[Finding]:
+def _dagster(project: Project) -> str:
+    home = project.state / "dagster"
+    try:
+        instance = opening.instance_of(project)
+        count = instance.get_runs_count()
+    except Exception as error:  # of its database's driver, or of an older version's tables
+        said = (str(error).strip() or repr(error)).splitlines()[0]
+        raise UserError(
+            f"its instance cannot be read: {said}",
+            where=str(home),
+            hint=f"After an update of Dagster run `DAGSTER_HOME={home} dagster instance migrate`.",
+        ) from error
+    return f"{count} launches, telemetry {'ON' if instance.telemetry_enabled else 'off'}"
+
+
+def _models(project: Project, ask: bool) -> Iterator[Finding]:
     roles = [(name, role) for name, role in project.config.models if role is not None]
     for name, role in roles:
-        yield Finding(f"model {name}", "ok", f"{role.model} is configured; it was not called.")
+        if ask:
+            yield _tried(f"model {name}", lambda name=name: _answer_of(project, name))
+        else:
+            said = f"{role.model} is configured; it was not called (--ask-models does)."
+            yield Finding(f"model {name}", "ok", said)
     if not roles:
         yield Finding("models", "warning", "None is configured: only given code can be run.")
+
+
+def _answer_of(project: Project, role: str) -> str:
+    from repro_pipeline.agent.chat import ChatRequest, Message
+
+    question = ChatRequest(
+        step="doctor", role=role, messages=[Message(role="user", content="Say yes.")], max_tokens=1
+    )
+    answer = project.chat.complete(question)
+    return f"{answer.model} answers"
 
 
 def _print(findings: list[Finding]) -> None:

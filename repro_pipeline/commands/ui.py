@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from ipaddress import ip_address
 
 from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import OK
@@ -17,11 +18,19 @@ def add_to(commands) -> None:
     """Add it to the parser."""
     one = command(commands, ui, "ui")
     one.add_argument("--port", type=int, default=3000)
-    one.add_argument("--host", default="127.0.0.1")
+    one.add_argument(
+        "--host", default="127.0.0.1", help="anyone who reaches it can run code: there is no login"
+    )
+    one.add_argument(
+        "--read-only", action="store_true", help="only look: nothing can be launched or changed"
+    )
 
 
 def ui(options: argparse.Namespace) -> int:
-    """Dagster's webserver and daemon for this project, until interrupted."""
+    """Dagster's webserver and daemon for this project, until interrupted.
+
+    Read-only, there is the webserver alone.
+    """
     from assets.rubric import observe_if_changed
     from assets.watch import register_papers
 
@@ -29,8 +38,11 @@ def ui(options: argparse.Namespace) -> int:
     instance = opening.instance_of(project)
     register_papers(instance, project)
     observe_if_changed(instance, project)
-    command = [sys.executable, "-m", "dagster", "dev", "-w", str(project.root / "workspace.yaml")]
+    program = ["dagster_webserver", "--read-only"] if options.read_only else ["dagster", "dev"]
+    command = [sys.executable, "-m", *program, "-w", str(project.root / "workspace.yaml")]
     command += ["-h", options.host, "-p", str(options.port)]
+    if not _is_loopback(options.host) and not options.read_only:
+        print(f"warning: whoever reaches {options.host}:{options.port} can run code as you.")
     print(f"starting http://{options.host}:{options.port}, ready in about 15 s (stop with Ctrl-C)")
     server = subprocess.Popen(
         command, env=opening.dagster_environment(project), start_new_session=True
@@ -40,6 +52,13 @@ def ui(options: argparse.Namespace) -> int:
         return server.wait()
     except KeyboardInterrupt:
         return _end(server)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _end(server: subprocess.Popen) -> int:

@@ -1,11 +1,13 @@
 """Secrets are taken out of text before it is kept: keys and tokens by their form, values by their name.
 
-What is found is replaced by `[redacted]`. Digests stay. A secret that has no known form and stands
+What is found is replaced by `[redacted]`, and so is, wherever it stands, what this process was given in
+its environment under the name of a key. Digests stay. Another secret that has no known form and stands
 beside no telling name is not found: nothing here replaces keeping secrets from the process.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection
 from functools import lru_cache
@@ -131,11 +133,24 @@ def redact(text: str) -> str:
     """The text with each secret replaced by `[redacted]`; doing it twice changes nothing more."""
     if len(text) < SHORTEST_TOKEN and "=" not in text and ":" not in text:
         return text
+    for secret in _given():
+        text = text.replace(secret, REDACTED)
     lower = text.lower()
     for words, pattern, replacement in _STEPS:
         if any(word in lower for word in words):
             text = pattern.sub(replacement, text)
     return text
+
+
+@lru_cache(maxsize=1)
+def _given() -> tuple[str, ...]:
+    """The secrets in this process's environment, as it was when first asked; the longest first."""
+    found = {
+        value
+        for name, value in os.environ.items()
+        if re.fullmatch(rf"(?i)[\w-]*(?:{_NAME}|token)", name) and len(value) >= SHORTEST_TOKEN
+    }
+    return tuple(sorted(found, key=len, reverse=True))
 
 
 def redact_json(value: Any, name: str = "") -> Any:

@@ -6,7 +6,7 @@ from resources.ledger_sql import SqlLedger
 
 
 def test_a_copy_holds_every_event_and_goes_on(ledger, tmp_path):
-    for number in range(2500):  # over several pages
+    for number in range(1100):  # over two pages
         warning = WarningRecorded(code="w", sentence=f"ä {number}", stage="report")
         ledger.append(f"chain-{number % 3}", warning, actor="test")
     copy = SqlLedger("sqlite:///copy.sqlite", folder=tmp_path)
