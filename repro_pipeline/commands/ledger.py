@@ -33,7 +33,7 @@ def add_to(commands) -> None:
     one = command(ledger, export, "export")
     one.add_argument("chains", nargs="*", metavar="ID", help="by default all, and _project")
     one.add_argument("--format", choices=("jsonl", "parquet"), default="jsonl")
-    one.add_argument("--out", type=Path, default=Path("ledger-export"), metavar="DIR")
+    one.add_argument("--out", type=Path, default=Path("ledger-export"), metavar="PATH")
 
 
 def show(options: argparse.Namespace) -> int:
@@ -78,15 +78,27 @@ def anchor(options: argparse.Namespace) -> int:
 
 
 def export(options: argparse.Namespace) -> int:
-    """Copy chains into a folder: as JSON lines that can be verified there, or as Parquet tables."""
+    """Copy chains into a folder: as JSON lines that can be verified there, or as Parquet tables.
+
+    One chain as JSON lines can be given a file's name, `--out x.jsonl`.
+    """
     from repro_pipeline.commands.ledger_words import file_name
     from repro_pipeline.ledger.export import write_lines
     from repro_pipeline.ledger.tables import tables, write_tables
 
     ledger = opening.project_here().ledger
-    for chain in map(file_name, _chains(ledger, options.chains or ledger.chains())):
+    chains = _chains(ledger, options.chains or ledger.chains())
+    one_file = options.out.suffix == ".jsonl" and not options.out.is_dir()
+    if one_file and (len(chains) != 1 or options.format != "jsonl"):
+        raise LedgerError(
+            "a file holds one chain as JSON lines.",
+            where=f"--out {options.out}",
+            hint=f"Name one of: {', '.join(ledger.chains())}; or give a folder.",
+        )
+    for chain in map(file_name, chains):
         if options.format == "jsonl":
-            paths = [write_lines(ledger.events(chain), options.out / f"{chain}.jsonl")]
+            path = options.out if one_file else options.out / f"{chain}.jsonl"
+            paths = [write_lines(ledger.events(chain), path)]
         else:
             paths = write_tables(tables(ledger.events(chain)), options.out / chain)
         for path in paths:

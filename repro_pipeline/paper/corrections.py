@@ -6,6 +6,7 @@ names no cell any more, it is not applied, and the document says so in a warning
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -15,7 +16,8 @@ from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import CellCorrected, CellPosition, Event
 from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.paper.fetch import RECORD_NAME
-from repro_pipeline.paper.model import Cell, Correction, Paper, Table
+from repro_pipeline.paper.latex import printed
+from repro_pipeline.paper.model import Cell, Correction, Paper, SourceFormat, Table
 from repro_pipeline.paper.resolve import find_cell
 from repro_pipeline.paper.tables import column_path, row_path, with_texts
 
@@ -157,6 +159,7 @@ def correction(
     """The event that makes a cell read otherwise; `paper` is as it was read, without corrections.
 
     A correction that stands for the cell is replaced; with the text that was read, it is withdrawn.
+    Of a paper in LaTeX, `after` may be copied from the source: what it prints is what is kept.
     Raises AddressError where nothing would change or no reason is given.
     """
     if not reason.strip():
@@ -164,6 +167,8 @@ def correction(
     address, before = address_of(paper, place), cell_at(paper, place).text
     known = _of_place(paper, place, address, standing)
     current = known.content.after if known and known.content.source == source else before
+    if paper.source.format is SourceFormat.LATEX and after != before and re.search(r"[\\$]", after):
+        after = printed(after)
     after = " ".join(after.split())
     if after == current:
         raise AddressError(f"reads '{after}' already.", where=named(address))

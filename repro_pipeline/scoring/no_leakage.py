@@ -33,11 +33,9 @@ _FEW, _HALF = 0.01, 0.5
 
 def score(evidence: Evidence, rubric: Rubric) -> DimensionScore:
     """Score the dimension. It has no threshold: one leak fails it."""
-    entries, probes = evidence.data.entries, evidence.integrity.probes
+    probes = evidence.integrity.probes
     checks = (
-        _files(entries),
-        _rows(entries),
-        _labels(entries),
+        *_data(evidence),
         _shown(evidence.mode, _probe(probes, "shown_text")),
         *_duplicates(_probe(probes, "shared_rows")),
         *_code(_probe(probes, "code_read"), evidence.integrity.found),
@@ -51,6 +49,23 @@ def score(evidence: Evidence, rubric: Rubric) -> DimensionScore:
         sentence=summary(checks),
         checks=checks,
     )
+
+
+_LOOKED_AT_BY = ("paper_bundle", "parsed_paper", "reported_claims", "data_manifest")
+"""The stages without which nobody knows what the data are."""
+
+
+def _data(evidence: Evidence) -> tuple[Check, ...]:
+    """Files, rows and labels; where the data could not be looked at, the one reason for all three."""
+    entries = evidence.data.entries
+    for failure in evidence.failures:
+        if not entries and failure.sentence.startswith(tuple(f"{s}:" for s in _LOOKED_AT_BY)):
+            sentence = f"The data could not be looked at ({failure.sentence})"
+            return tuple(_check(id, Outcome.NOT_CHECKABLE, sentence) for id in _OF_DATA)
+    return _files(entries), _rows(entries), _labels(entries)
+
+
+_OF_DATA = ("files", "rows", "labels")
 
 
 def _files(entries: Sequence[ManifestEntry]) -> Check:

@@ -126,7 +126,7 @@ def _entry_names(tokens: Tokens) -> list[str]:
             for family in re.finditer(r"family=\{(.+?)\}\s*,", block):
                 given = re.search(r"given=\{(.+?)\}\s*,", block[family.end() : family.end() + 300])
                 names.append(f"{given[1]} {family[1]}" if given else family[1])
-            return [_plain_text(name) for name in names]
+            return [printed(name) for name in names]
     return names
 
 
@@ -185,14 +185,15 @@ def _value(body: str, at: int, strings: Mapping[str, str]) -> tuple[str, int]:
         at += joint.end()
 
 
-def _plain_text(source: str) -> str:
+def printed(source: str) -> str:
+    """What a piece of LaTeX prints: `17.8\\,\\%` gives `17.8%`. Unknown commands print nothing."""
     return _PRINTER.print(tokenise(source, "")).text
 
 
 def _from_fields(key: str, fields: Mapping[str, str], file: str) -> Reference:
-    clean = {name: _plain_text(value) for name, value in fields.items() if name != "author"}
+    clean = {name: printed(value) for name, value in fields.items() if name != "author"}
     authors = tuple(
-        _given_first(_plain_text(name))
+        _given_first(printed(name))
         for name in re.split(r"\s+and\s+", fields.get("author") or fields.get("editor", ""))
         if name.strip() and name.strip().lower() != "others"
     )

@@ -88,6 +88,25 @@ def test_what_is_asked_for_wrongly_is_said_in_a_sentence(opened, capsys, argumen
     assert said in capsys.readouterr().err
 
 
+def test_one_chain_goes_into_a_file_where_one_is_named(opened, tmp_path, capsys):
+    record(opened, *(warning(str(n)) for n in range(3)))
+    file = tmp_path / "copies" / "forests.jsonl"
+    assert main(["ledger", "export", "forests", "--out", str(file)]) == 0
+    assert file.is_file() and capsys.readouterr().out.strip() == str(file)
+    assert main(["ledger", "verify", "--file", str(file)]) == 0
+
+
+def test_a_file_for_several_chains_or_for_tables_is_refused(opened, tmp_path, capsys):
+    record(opened, warning("x"))
+    record(opened, warning("y"), chain=PROJECT_CHAIN)
+    file = tmp_path / "all.jsonl"
+    assert main(["ledger", "export", "--out", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert "one chain" in said and "forests" in said
+    assert main(["ledger", "export", "forests", "--format", "parquet", "--out", str(file)]) == 2
+    assert not file.exists()
+
+
 def test_an_export_is_verified_without_the_ledger_and_an_edit_is_found(opened, tmp_path, capsys):
     events = record(opened, *(warning(str(n)) for n in range(4)))
     record(opened, warning("y"), chain=PROJECT_CHAIN)

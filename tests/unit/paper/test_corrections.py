@@ -54,6 +54,23 @@ def corrected(document: Paper, place, after: str, *events: Event, source: str = 
 ACC = (1, 1, 1)
 
 
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        (r"17.8\,\%", "17.8%"),
+        (r"$93.5 \pm 0.2$", "93.5 ± 0.2"),
+        (r"\textbf{93.5}", "93.5"),
+        ("93.5 ± 0.2", "93.5 ± 0.2"),
+    ],
+)
+def test_what_is_copied_from_the_latex_source_is_kept_as_it_prints(typed, kept):
+    document = paper()
+    source = document.source.model_copy(update={"format": SourceFormat.LATEX})
+    latex = document.model_copy(update={"source": source})
+    assert corrected(latex, ACC, typed)[0].content.after == kept
+    assert corrected(document, ACC, typed)[0].content.after == typed, "a PDF prints what it prints"
+
+
 def test_a_correction_wins_and_its_numbers_are_read():
     events = corrected(paper(), ACC, "93.5 ± 0.2")
     cell = cell_at(with_corrections(paper(), standing(events), SOURCE), ACC)

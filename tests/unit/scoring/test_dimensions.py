@@ -34,7 +34,7 @@ from repro_pipeline.scoring.model import Check, IntegrityEvidence, Probe
 from repro_pipeline.scoring.observations import observe
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.scoring.verdict import judge_claim
-from repro_pipeline.status import Outcome, Sign, Verdict
+from repro_pipeline.status import Outcome, Reason, Sign, Verdict
 
 PASS, FAIL, OPEN = Outcome.PASS, Outcome.FAIL, Outcome.INCONCLUSIVE
 NOT_CHECKABLE, NOT_APPLICABLE = Outcome.NOT_CHECKABLE, Outcome.NOT_APPLICABLE
@@ -387,6 +387,19 @@ def test_data_made_inside_the_run_passes_nothing():
     assert dimension.outcome is OPEN
     assert [c.outcome for c in dimension.checks] == [NOT_CHECKABLE] * 3 + [NOT_APPLICABLE]
     assert "no data file is declared" in dimension.sentence
+
+
+@pytest.mark.parametrize("stage", ["data_manifest", "reported_claims"])
+def test_data_that_could_not_be_looked_at_are_not_called_undeclared(stage):
+    why = Reason(code="no_data", sentence=f"{stage}: data/images.csv: no such file.")
+    case = trivial().model_copy(update={"data": DataManifest(entries=()), "failures": (why,)})
+    dimension = no_leakage.score(case, RUBRIC)
+    assert dimension.outcome is OPEN
+    assert [c.outcome for c in dimension.checks][:3] == [NOT_CHECKABLE] * 3
+    assert why.sentence in dimension.sentence and "declared" not in dimension.sentence
+    later = why.model_copy(update={"sentence": "environment: no such package."})
+    other = no_leakage.score(case.model_copy(update={"failures": (later,)}), RUBRIC)
+    assert "no data file is declared" in other.sentence
 
 
 def test_split_files_with_sealed_labels_pass():
