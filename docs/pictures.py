@@ -46,7 +46,7 @@ def main() -> None:
     try:
         with sync_playwright() as playwright, chromium(playwright) as browser:
             of_report(browser, report)
-            window(browser, check.as_uri(), "check", height=760)
+            window(browser, check.as_uri(), "check", height=1150)
             window(
                 browser, (report.parents[1] / "scoreboard.html").as_uri(), "scoreboard", height=520
             )
