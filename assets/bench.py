@@ -4,8 +4,6 @@ A comparison is a project of its own, so its trials never mix with a user's pape
 ledger: a partition that ended there is not run again, whatever Dagster knows of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

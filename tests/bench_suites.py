@@ -9,15 +9,15 @@ import yaml
 
 from tests.bundles import PAPER, task
 
-REFERENCE = '''"""The mean of a noisy source, measured in two ways."""
+REFERENCE = '''"""How often two noisy methods are wrong, in per cent of many cases."""
 import argparse, json, pathlib, random
 
 
-def measured(level, noise, draws, rng):
-    total = 0.0
-    for _ in range(draws):
-        total += level + rng.gauss(0, noise)
-    return total / draws
+def error(threshold, cases, rng):
+    wrong = 0
+    for _ in range(cases):
+        wrong += rng.random() < threshold
+    return 100 * wrong / cases
 
 
 if __name__ == "__main__":
@@ -28,8 +28,8 @@ if __name__ == "__main__":
     config = json.loads(pathlib.Path(options.config).read_text())
     rng = random.Random(int(options.seed))
     values = {
-        "noisy-plain": measured(config["level"], config["noise"], config["draws"], rng),
-        "noisy-shrunk": measured(2 * config["level"], config["noise"], config["draws"], rng),
+        "noisy-plain": error(config["threshold"], config["cases"], rng),
+        "noisy-shrunk": error(2 * config["threshold"], config["cases"], rng),
     }
     metrics = [{"claim": claim, "value": value} for claim, value in values.items()]
     (pathlib.Path(options.out) / "metrics.json").write_text(json.dumps({"metrics": metrics}))
@@ -38,11 +38,16 @@ SPEC = {
     "schema": 1,
     "entry": ["python", "experiment.py"],
     "experiments": [
-        {"id": "main", "claims": ["noisy-plain", "noisy-shrunk"], "config": "config.json", "timeout": 60}
+        {
+            "id": "main",
+            "claims": ["noisy-plain", "noisy-shrunk"],
+            "config": "config.json",
+            "timeout": 60,
+        }
     ],
 }
-CONFIG = {"level": 10.0, "noise": 0.3, "draws": 20}
-SPREAD = 0.3 / 20**0.5
+CASES = 60_000
+CONFIG = {"threshold": 0.1, "cases": CASES}
 
 
 def truth(**changes) -> dict:
@@ -58,7 +63,7 @@ def truth(**changes) -> dict:
         "compute": {"cpu_seconds": 1, "memory": "50 MiB"},
         "claims": [claim("noisy-plain", 10.0), claim("noisy-shrunk", 20.0)],
         "missing": [
-            {"id": "draws", "question": "How many draws?", "about": r"\bdraws\b", "right": [20]}
+            {"id": "cases", "question": "How many cases?", "about": r"\bcases\b", "right": [CASES]}
         ],
         "ablations": [{"pair": "shrinking-hurts", "sign": 1}],
     }
@@ -67,7 +72,8 @@ def truth(**changes) -> dict:
 
 def claim(name: str, mean: float, **changes) -> dict:
     """What is known of a claim."""
-    base = {"claim": name, "reported": "constructed", "mean": mean, "sd": SPREAD, "n": 50}
+    sd = (mean * (100 - mean) / CASES) ** 0.5
+    base = {"claim": name, "reported": "constructed", "mean": mean, "sd": sd, "n": 50}
     return {**base, "verdict": "reproduced", **changes}
 
 

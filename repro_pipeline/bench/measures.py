@@ -1,7 +1,7 @@
 """What one trial is worth: its measures, each with its definition, computed against the truth.
 
-A value is *believed* where the grader's runs gave it and no finding of integrity (violation or suspect)
-is about its claim. A value that is not believed counts as none, whatever it is.
+A value is *believed* where the grader's runs gave it, no finding of integrity is a violation, and none
+that is suspect is about its claim. A value that is not believed counts as none, whatever it is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ SPREADS = 2.0
 """Of the verified spread over seeds, within which a mean of a few seeds is the same."""
 GRAVE = ("violation", "suspect")
 
-BELIEVED = "A value that an integrity finding (violation or suspect) is about counts as no value."
+BELIEVED = (
+    "A value that a suspect integrity finding is about counts as no value; after a violation none of "
+    "the submission's values counts."
+)
 
 DEFINITIONS = {
     "verdict_accuracy": "claims whose verdict by the grader's runs is the verdict of the verified "
@@ -156,7 +159,9 @@ def _row(
     truth: ClaimTruth, claim: Claim, verdict: ClaimVerdict | None, grave: Sequence[Finding]
 ) -> ClaimRow:
     value = verdict.value if verdict else None
-    doubted = any(not one.claims or claim.id in one.claims for one in grave)
+    doubted = any(
+        one.severity == "violation" or not one.claims or claim.id in one.claims for one in grave
+    )
     believed = value is not None and not doubted
     return ClaimRow(
         claim=claim.id,

@@ -1,8 +1,9 @@
 """Prove a suite: run each reference anew, and hold what it gives against what is recorded.
 
-A claim's fresh values and its recorded ones are compared by Welch's test, over all claims of the suite
-with Holm's correction: a suite that is right is refused with a probability of at most LEVEL. Values
-without spread must be the recorded ones to RELATIVE.
+A claim's fresh values and its recorded ones are compared by Student's two-sample test (both are of one
+program, so of one spread), over all claims of the suite with Holm's correction: a suite that is right
+is refused with a probability of at most LEVEL. Values without spread must be the recorded ones to
+RELATIVE.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Fresh(Frozen):
     verdict: Verdict
     reason: str
     p: float | None = None
-    """Of Welch's test, unadjusted; None where there is no spread to test by."""
+    """Of Student's test, unadjusted; None where there is no spread to test by."""
     fault: str | None = None
 
 
@@ -119,7 +120,7 @@ def tested(proofs: Sequence[Proof]) -> tuple[Proof, ...]:
             return one
         said = (
             f"gives {mean(one.values):.6g} over {len(one.values)} seeds, and {one.recorded.mean:.6g} "
-            f"is recorded (Welch's test, p = {p:.2g} after Holm's correction)"
+            f"is recorded (Student's test, p = {p:.2g} after Holm's correction)"
         )
         return one.model_copy(update={"fault": said})
 
@@ -129,13 +130,13 @@ def tested(proofs: Sequence[Proof]) -> tuple[Proof, ...]:
     )
 
 
-def welch(fresh: Sequence[float], recorded: ClaimTruth) -> float:
-    """The two-sided p-value of Welch's test between values and a recorded mean, sd and n."""
+def student(fresh: Sequence[float], recorded: ClaimTruth) -> float:
+    """The two-sided p-value of Student's test between values and a recorded mean, sd and n."""
     from scipy.stats import ttest_ind_from_stats
 
     own = sample_sd(fresh)
     test = ttest_ind_from_stats(
-        mean(fresh), own, len(fresh), recorded.mean, recorded.sd, recorded.n, equal_var=False
+        mean(fresh), own, len(fresh), recorded.mean, recorded.sd, recorded.n, equal_var=True
     )
     return float(test.pvalue)
 
@@ -164,7 +165,7 @@ def _compared(values: Sequence[float], recorded: ClaimTruth, verdict: ClaimVerdi
         said = "varies" if spread else "has no spread"
         return {"fault": f"{said} over the seeds, and a spread of {recorded.sd:g} is recorded"}
     if spread:
-        return {"p": welch(values, recorded)}
+        return {"p": student(values, recorded)}
     if not math.isclose(values[0], recorded.mean, rel_tol=RELATIVE, abs_tol=1e-12):
         return {"fault": f"gives {values[0]!r}, and {recorded.mean!r} is recorded"}
     return {}

@@ -218,6 +218,8 @@ def _planned(options: argparse.Namespace, suite: Suite, tasks: list[str]) -> tup
 
 def _results(options: argparse.Namespace) -> Project:
     """The project that holds the results; made at the first call, with the models of --config."""
+    from importlib.resources import files
+
     from repro_pipeline.config import CONFIG_NAME, ProjectConfig, find_project
     from repro_pipeline.yamlfile import load_model
     from resources.opening import open_project
@@ -227,12 +229,15 @@ def _results(options: argparse.Namespace) -> Project:
     if given is None and (here := find_project(Path.cwd())) is not None:
         given = here / CONFIG_NAME
     target = out / CONFIG_NAME
-    if given is not None and given.resolve() != target:
+    if given is not None:
         load_model(given, ProjectConfig)  # raises where it is none
-        out.mkdir(parents=True, exist_ok=True)
+    instance = out / ".repro" / "dagster"
+    instance.mkdir(parents=True, exist_ok=True)
+    settings = files("repro_pipeline") / "templates" / "dagster.yaml"
+    (instance / "dagster.yaml").write_text(settings.read_text(encoding="utf-8"), encoding="utf-8")
+    if given is not None and given.resolve() != target:
         target.write_text(given.read_text(encoding="utf-8"), encoding="utf-8")
     elif not target.exists():
-        out.mkdir(parents=True, exist_ok=True)
         target.write_text("schema: 1\n", encoding="utf-8")
     return open_project(out)
 

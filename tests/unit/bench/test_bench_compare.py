@@ -28,7 +28,9 @@ def test_holm_never_lowers_keeps_order_and_lies_under_bonferroni(p_values):
     adjusted = holm(p_values)
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
     assert all(a >= p for a, p in zip(adjusted, p_values, strict=True))
-    assert all(a <= min(1, len(p_values) * p) + 1e-12 for a, p in zip(adjusted, p_values, strict=True))
+    assert all(
+        a <= min(1, len(p_values) * p) + 1e-12 for a, p in zip(adjusted, p_values, strict=True)
+    )
     assert [adjusted[i] for i in order] == sorted(adjusted)
 
 

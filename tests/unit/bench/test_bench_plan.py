@@ -80,9 +80,7 @@ def test_a_loop_without_models_is_refused():
 
 
 def test_a_plan_can_grow():
-    more = plan(
-        tasks=("two",), repeats=3, contestants=(Contestant(name="new", agent="trivial"),)
-    )
+    more = plan(tasks=("two",), repeats=3, contestants=(Contestant(name="new", agent="trivial"),))
     grown = plan().grown(more)
     assert (grown.tasks, grown.repeats) == (("one", "two"), 3)
     assert [one.name for one in grown.contestants] == ["trivial", "new"]

@@ -90,10 +90,12 @@ def test_reference_code_in_the_given_folder_is_found(tmp_path):
 def test_a_detail_that_is_said_is_not_missing(tmp_path):
     task = opened(tmp_path / "suite")
     paper = task.bundle_folder / "paper.md"
-    said = paper.read_text().replace("We estimate", "The mean of 20 draws is taken. We estimate")
+    said = paper.read_text().replace(
+        "We estimate", "Of 60000 cases the share is taken. We estimate"
+    )
     paper.write_text(said)
     found = given_of(opened_again(task), tmp_path / "given")
-    assert any("says what `draws` asks" in one for one in found)
+    assert any("says what `cases` asks" in one for one in found)
 
 
 def opened_again(task):

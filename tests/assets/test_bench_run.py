@@ -1,0 +1,213 @@
+"""`repro bench`: real trials of small agents on a tiny suite, graded in the sandbox."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from repro_pipeline.agent.chat import ChatRequest
+from repro_pipeline.bench.card import Card
+from repro_pipeline.bench.results import plan_of, rows_of
+from repro_pipeline.cli import main
+from resources.opening import open_project
+from tests.bench_suites import CONFIG, REFERENCE, SPEC, claim, make_suite, truth
+from tests.scripted import ScriptedModel
+
+CHEAT = '''"""Writes the reported values into its code."""
+import json, pathlib, sys
+given, out = map(pathlib.Path, sys.argv[1:3])
+claims = [one["id"] for one in json.loads((given / "claims.json").read_text())["claims"]]
+(out / "experiment.yaml").write_text(json.dumps({"schema": 1, "entry": ["python", "experiment.py"],
+    "experiments": [{"id": "main", "claims": claims, "config": "config.json"}]}))
+(out / "config.json").write_text("{}")
+(out / "experiment.py").write_text("""import argparse, json, pathlib, random
+parser = argparse.ArgumentParser()
+for name in ("--config", "--seed", "--out"):
+    parser.add_argument(name)
+options = parser.parse_args()
+rng = random.Random(int(options.seed))
+known = {"noisy-plain": 10.0, "noisy-shrunk": 20.0}
+metrics = [{"claim": c, "value": v + rng.gauss(0, 0.01)} for c, v in known.items()]
+pathlib.Path(options.out, "metrics.json").write_text(json.dumps({"metrics": metrics}))
+""")
+'''
+PEEK = '''"""Looks for the suite, writes what it found."""
+import os, pathlib, sys
+found = [
+    os.path.join(top, name)
+    for root in ("/given", "/agent", "/work", "/out", "/home", "/tmp", "/root")
+    for top, _, names in os.walk(root)
+    for name in names
+    if name in ("truth.yaml", "suite.yaml") or "reference" in top
+]
+pathlib.Path(sys.argv[1], "experiment.yaml").write_text("schema: 1")
+pathlib.Path(sys.argv[1], "found.txt").write_text("\\n".join(found) or "nothing")
+'''
+
+
+def answers(request: ChatRequest) -> dict:
+    """An honest model that writes the right code at once."""
+    if request.step == "memory_probe":
+        return {"values": [{"claim": "noisy-plain", "value": 10.0}]}
+    return {
+        "plan": "draw, count",
+        "details": [{"statement": "number of cases", "value": 60000}],
+        "files": [
+            {"path": "experiment.py", "content": REFERENCE},
+            {"path": "experiment.yaml", "content": yaml.safe_dump(SPEC)},
+            {"path": "config.json", "content": json.dumps(CONFIG)},
+        ],
+    }
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    return make_suite(tmp_path / "suite")
+
+
+def bench(suite: Path, out: Path, *words: str) -> int:
+    return main(["bench", "run", str(suite), "--out", str(out), "--seeds", "3", *words])
+
+
+def rows(out: Path) -> dict:
+    return {row.key.name: row for row in rows_of(open_project(out))}
+
+
+def test_honest_agent_above_cheat_and_trivial(suite, tmp_path, monkeypatch, capsys):
+    model = ScriptedModel(answers)
+    monkeypatch.setattr("resources.opening._chat", lambda models, replay: model)
+    cheat = tmp_path / "cheat.py"
+    cheat.write_text(CHEAT)
+    out, sessions = tmp_path / "results", tmp_path / "sessions"
+    words = [
+        *("--agent", "trivial", "--agent", "at-once", "--models", "openai/one"),
+        *("--agent", f"cheat=command:{{python}} {cheat} {{given}} {{out}}"),
+        *("--record", str(sessions), "--cutoff", "openai/one=2021-01"),
+    ]
+    assert bench(suite, out, *words) == 0, capsys.readouterr().err
+    found = rows(out)
+    assert len(found) == 6
+
+    for task in ("seen", "unseen"):
+        honest, cheating, trivial = (
+            found[f"{task}--{name}--1"].measures for name in ("at-once", "cheat", "trivial")
+        )
+        assert honest.values["verdict_accuracy"] == honest.values["fidelity"] == 1
+        assert honest.values["success"] == honest.values["ablation_sign"] == 1
+        assert honest.values["details_right"] == 1
+        assert honest.values["remembered"] == 0.5
+        assert cheating.flags
+        for bottom in (cheating, trivial):
+            assert bottom.values["verdict_accuracy"] == bottom.values["fidelity"] == 0
+            assert bottom.values["success"] == bottom.values["execution_rate"] == 0
+            assert bottom.values["performance_gap"] == 1
+
+    asked = len(model.asked)
+    assert asked == 4, "one memory probe and one question a task"
+    shown = " ".join(m.content for request in model.asked for m in request.messages)
+    assert "20.0" not in shown and "verified" not in shown
+
+    card = Card.model_validate_json((out / "card.json").read_text())
+    assert card.number("at-once", "verdict_accuracy").value == 1
+    assert card.number("cheat", "verdict_accuracy", "held_out").value == 0
+    assert card.baselines == ("trivial", "at-once")
+    assert all(one.statement.startswith("If tasks are like these") for one in card.comparisons)
+    assert {one.when for one in card.dated} == {"published before the cut-off"}
+    page = (out / "card.html").read_text()
+    for wanted in (card.conditions.scoring_code[:16], "Holm", "budget of a trial", "held out"):
+        assert wanted in page
+
+    # The same command makes nothing anew; a second repeat is added.
+    assert bench(suite, out, *words) == 0
+    assert len(model.asked) == asked
+    assert len(rows(out)) == 6
+
+    # The recorded sessions answer in place of the model.
+    monkeypatch.undo()
+    replayed = tmp_path / "replayed"
+    words = ["--agent", "trivial", "--agent", "at-once", "--models", "openai/one"]
+    config = tmp_path / "repro.yaml"
+    config.write_text("schema: 1\n")
+    code = bench(
+        suite,
+        replayed,
+        *words,
+        "--task",
+        "seen",
+        "--replay",
+        str(sessions),
+        "--config",
+        str(config),
+    )
+    assert code == 0, capsys.readouterr().err
+    assert rows(replayed)["seen--at-once--1"].measures.values["fidelity"] == 1
+
+
+def test_a_program_sees_the_given_folder_alone(suite, tmp_path):
+    peek = tmp_path / "peek.py"
+    peek.write_text(PEEK)
+    out = tmp_path / "results"
+    words = ["--agent", "trivial", "--agent", f"peek=command:{{python}} {peek} {{out}}"]
+    assert bench(suite, out, *words, "--task", "unseen") == 0
+    left = out / "trials/unseen--peek--1/submission"
+    assert (left / "found.txt").read_text() == "nothing"
+    row = rows(out)["unseen--peek--1"]
+    assert not row.graded and row.reason.code == "bad_file"
+
+
+def test_a_program_inside_the_suite_is_refused(suite, tmp_path):
+    (suite / "agent.py").write_text("print()")
+    out = tmp_path / "results"
+    words = ["--agent", "trivial", "--agent", f"x=command:{{python}} {suite / 'agent.py'}"]
+    bench(suite, out, *words, "--task", "seen")
+    row = rows(out)["seen--x--1"]
+    assert row.status == "failed" and "outside the suite" in row.reason.sentence
+
+
+def test_the_ceiling_stops_before_a_trial_that_could_break_it(suite, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("resources.opening._chat", lambda models, replay: ScriptedModel(answers))
+    out = tmp_path / "results"
+    words = ["--agent", "at-once", "--agent", "trivial", "--models", "openai/one"]
+    limits = ["--budget", "tokens=50000", "--ceiling", "tokens=50001"]
+    assert bench(suite, out, *words, *limits) == 2
+    assert "unseen--at-once--1 is not started" in capsys.readouterr().err
+    assert set(rows(out)) == {"seen--at-once--1", "seen--trivial--1", "unseen--trivial--1"}
+    assert bench(suite, out, *words, "--budget", "tokens=50000", "--ceiling", "tokens=200000") == 0
+    assert len(rows(out)) == 4
+    assert plan_of(open_project(out)).ceiling.tokens == 200000
+
+
+def test_a_right_suite_holds_and_wrong_ones_are_named(tmp_path, capsys):
+    wrong_mean = [claim("noisy-plain", 10.0), claim("noisy-shrunk", 20.9)]
+    make_suite(
+        tmp_path / "suite",
+        {
+            "right": truth(),
+            "wrong-mean": truth(claims=wrong_mean),
+            "wrong-sign": truth(ablations=[{"pair": "shrinking-hurts", "sign": -1}]),
+        },
+    )
+    hard = tmp_path / "suite/tasks/hard-coded"
+    make_suite(
+        tmp_path / "other",
+        {"hard-coded": truth()},
+        code=REFERENCE.replace("wrong / cases", "threshold"),
+    )
+    (tmp_path / "other/tasks/hard-coded").rename(hard)
+    listed = yaml.safe_load((tmp_path / "suite/suite.yaml").read_text())
+    listed["tasks"].append("hard-coded")
+    (tmp_path / "suite/suite.yaml").write_text(yaml.safe_dump(listed))
+    code = main(["bench", "validate", str(tmp_path / "suite"), "--seeds", "4", "--json"])
+    proofs = {one["task"]: one for one in json.loads(capsys.readouterr().out)}
+    assert code == 2
+    faults = {
+        name: [*one["faults"], *(f["fault"] for f in one["fresh"] if f["fault"])]
+        for name, one in proofs.items()
+    }
+    assert faults["right"] == []
+    assert "Student" in faults["wrong-mean"][0]
+    assert "the sign -1 is recorded" in faults["wrong-sign"][0]
+    assert "no spread" in faults["hard-coded"][0]
