@@ -32,8 +32,8 @@ def test_findings_are_warnings_until_the_project_blocks_them(
         pytest.fail(str(row))
     built = output_of(opened, latest(opened, "tiny", "environment"), BuiltEnvironment)
     assert [(one.kind, one.package) for one in built.findings] == [("yanked", "attrs")]
-    (told,) = (e.content for e in opened.ledger.events("tiny", kinds={"warning_recorded"}))
-    assert (told.code, told.stage) == ("audit_yanked", "environment")
+    told = [e.content for e in opened.ledger.events("tiny", kinds={"warning_recorded"})]
+    assert [one.code for one in told if one.stage == "environment"] == ["audit_yanked"]
     capsys.readouterr()
     main(["doctor", "--json"])
     found = {one["subject"]: one for one in map(json.loads, capsys.readouterr().out.splitlines())}
