@@ -85,7 +85,10 @@ def environment(
         store=stage.project.store,
         cache=stage.project.state / "environments",
         also=[*packages_for_agent(stage, paper_bundle), *kernel],
+        rules=keep_to(stage.project, paper_bundle.task, parsed_paper),
     )
+    for one in built.findings:
+        stage.warn(f"audit_{one.kind}", one.sentence)
     if images := stage.project.images:
         built = as_image(built, stage.project.store.get(built.lock.sha256).decode(), images)
     stage.record(
