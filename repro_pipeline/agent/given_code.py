@@ -67,7 +67,8 @@ def freeze_code(
         raise BundleError(
             f"the code has no {SPEC_NAME}, and task.yaml gives no `code: {{command: [...]}}`.",
             where=str(code),
-            hint="Say how one run is started; of a notebook: `code: {notebook: NAME.ipynb}`.",
+            hint="Say how one run is started."
+            + next((f" A notebook: `notebook: {one.name}`." for one in code.glob("*.ipynb")), ""),
         )
     _check_sensitivity(bundle.task, experiments)
     covered = {

@@ -15,11 +15,6 @@ import shutil
 import tempfile
 from pathlib import Path
 
-import nbformat
-from jupyter_client.manager import AsyncKernelManager
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, DeadKernelError
-
 PATIENCE = 600
 """Seconds that a busy machine may take to start a kernel, or to hand over what a cell printed."""
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -27,6 +22,8 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 def main() -> None:
     """Run; the last line of a failure names the cell."""
+    import nbformat  # of the notebook's environment, as is all that is imported below
+
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("notebook", type=Path)
     parser.add_argument("--out", type=Path, required=True)
@@ -46,6 +43,8 @@ def main() -> None:
 
 def inject(notebook, given: list[str]) -> None:
     """Put in the cell that assigns the parameters."""
+    from nbformat.v4 import new_code_cell
+
     values: dict = {}
     for name, _, value in (one.partition("=") for one in given):
         group, dot, key = name.partition(".")
@@ -56,7 +55,7 @@ def inject(notebook, given: list[str]) -> None:
     if not values:
         return
     lines = [f"{name} = {value!r}" for name, value in values.items()]
-    cell = nbformat.v4.new_code_cell("\n".join(lines), metadata={"tags": ["injected-parameters"]})
+    cell = new_code_cell("\n".join(lines), metadata={"tags": ["injected-parameters"]})
     tagged = [
         n for n, one in enumerate(notebook.cells) if "parameters" in one.metadata.get("tags", [])
     ]
@@ -65,6 +64,10 @@ def inject(notebook, given: list[str]) -> None:
 
 def execute(notebook, code: list, folder: Path, out: Path, sockets: str) -> None:
     """Run all cells; raises an exception of the cell's own kind, naming the cell."""
+    from jupyter_client.manager import AsyncKernelManager
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, DeadKernelError
+
     at = [0]
 
     def begun(cell, cell_index) -> None:
