@@ -22,9 +22,7 @@ def withdrawn(project: Path) -> Path:
     return project
 
 
-def test_findings_are_warnings_until_the_project_blocks_them(
-    withdrawn: Path, opened: Project, capsys
-):
+def test_findings_are_warnings(withdrawn: Path, opened: Project, capsys):
     if main(["run", "tiny", "--stage", "environment"]) != 0:
         row = latest(opened, "tiny", "environment")
         if row and row.reason and "cannot be reached" in row.reason.sentence:
@@ -41,6 +39,8 @@ def test_findings_are_warnings_until_the_project_blocks_them(
     assert "attrs 21.1.0 was withdrawn" in found["packages of tiny"]["sentence"]
     assert "18 advisories of 20" in found["advisories"]["sentence"]
 
+
+def test_a_project_can_block_them(withdrawn: Path, opened: Project):
     with (withdrawn / "repro.yaml").open("a") as config:
         config.write("audit: {block: [yanked]}\n")
     assert main(["run", "tiny", "--stage", "environment"]) != 0
