@@ -1,10 +1,12 @@
-# The project as an image: webserver and daemon for the project mounted at /project.
+# One image for webserver, daemon, code location and launches: deploy/docker-compose.yaml uses it.
 #   docker build -t repro-pipeline .
+# For one machine it also serves a project by itself:
 #   docker run -p 127.0.0.1:3000:3000 -v "$PWD/reproduction:/project" \
 #     --security-opt seccomp=unconfined --security-opt apparmor=unconfined repro-pipeline
 # The two options let bubblewrap make its namespaces inside the container; without them every
 # experiment is refused with a sentence, none runs unprotected.
-FROM python:3.12-slim-bookworm
+ARG BASE=python:3.12-slim-bookworm
+FROM ${BASE}
 
 RUN apt-get update \
  && apt-get install -y --no-install-recommends bubblewrap util-linux \
@@ -12,17 +14,18 @@ RUN apt-get update \
  && useradd --create-home --uid 1000 repro
 
 WORKDIR /app
-COPY requirements.lock ./
-RUN pip install --no-cache-dir --require-hashes -r requirements.lock
+COPY requirements-deploy.lock ./
+RUN pip install --no-cache-dir --require-hashes -r requirements-deploy.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY repro_pipeline repro_pipeline
 COPY assets assets
 COPY resources resources
-RUN pip install --no-cache-dir --no-deps .
+RUN pip install --no-cache-dir --no-deps . \
+ && mkdir -p /var/lib/repro/slots /dagster && chown repro /var/lib/repro/slots /dagster
 
 USER repro
 WORKDIR /project
-ENV REPRO_PROJECT=/project DAGSTER_DISABLE_TELEMETRY=1
+ENV REPRO_PROJECT=/project DAGSTER_DISABLE_TELEMETRY=1 LITELLM_LOCAL_MODEL_COST_MAP=True
 EXPOSE 3000
 ENTRYPOINT ["repro"]
 CMD ["ui", "--host", "0.0.0.0"]
