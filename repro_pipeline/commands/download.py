@@ -27,7 +27,7 @@ def download(options: argparse.Namespace) -> int:
     """
     from repro_pipeline.environment.download import download as bring
     from repro_pipeline.environment.download import missing_files
-    from repro_pipeline.sandbox.outputs import printable
+    from repro_pipeline.experiment.tail import Tail
     from repro_pipeline.stages import Stage
     from resources.egress_proxy import EgressProxy
 
@@ -48,7 +48,7 @@ def download(options: argparse.Namespace) -> int:
             _step(stage, task),
             Path(place),
             EgressProxy,
-            on_output=lambda piece: print(printable(piece), end="", flush=True),
+            on_output=Tail("download", lambda line: print(line, flush=True), pause=0.2),
         )
     for file, sha256 in finished.files.items():
         print(f"{file}  sha256 {sha256}")
