@@ -119,4 +119,4 @@ def number_in(value: Any) -> float | None:
 
 
 def _text(value: Any) -> str:
-    return str(value).strip().lower()
+    return str(value).lower()

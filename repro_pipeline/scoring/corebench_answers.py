@@ -97,7 +97,7 @@ def _mapped(mapping: AnswerMapping, files: Mapping[str, str]) -> AnswerGiven:
 def _plain(value: Any) -> float | str | tuple[float | str, ...]:
     if isinstance(value, list):
         return tuple(one if isinstance(one, int | float) else str(one) for one in value)
-    return value if isinstance(value, int | float) else str(value)
+    return value if isinstance(value, int | float) else str(value).strip()
 
 
 class Read(Frozen):
