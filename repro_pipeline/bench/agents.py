@@ -7,6 +7,7 @@ baselines. `command:TEMPLATE` is anybody's program.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -72,6 +73,8 @@ class LoopAgent:
         """Let the models work within the budget, and leave the code as it stands at the end."""
         project, paper = assignment.project, assignment.task
         stage = Stage("implementation", paper, project, launch="bench")
+        if not self.lineage:
+            shutil.rmtree(project.bundle(paper) / "references", ignore_errors=True)
         read = _read(assignment)
         _probe(stage, read, assignment)
         known = _assumptions(stage, read) if self.lineage else AssumptionLedger(assumptions=())
@@ -83,10 +86,7 @@ class LoopAgent:
             also=packages_for_agent(stage, read.bundle),
         )
         data = make_manifest(read.bundle.task.data, read.folder, project.state / "data")
-        bundle = read.bundle
-        if not self.lineage:
-            bundle = bundle.model_copy(update={"references": ()})
-        ground = Ground(bundle, read.paper, read.claims, data, environment, known)
+        ground = Ground(read.bundle, read.paper, read.claims, data, environment, known)
         made = write_code(stage, ground, loop=self.loop)
         value = made.value if isinstance(made, Ended) else made
         if value is not None:

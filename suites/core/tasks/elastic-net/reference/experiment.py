@@ -29,7 +29,7 @@ def lassos(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def fits(x: np.ndarray, y: np.ndarray, scale: np.ndarray) -> dict[str, np.ndarray]:
     """Method → coefficients of all its candidates, on centred data with unit-variance predictors."""
-    z, n = x / scale, len(y)
+    z = x / scale
     found = {"lasso": lassos(z, y)}
     elastic = []
     for ridge in (0.01, 0.1, 1, 10, 100):
