@@ -11,6 +11,7 @@ one limit, and none is passed on beyond it.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import select
 import shutil
@@ -43,6 +44,7 @@ _HOP = {
     *("connection", "keep-alive", "te", "trailer", "upgrade", "expect", "host"),
     *("proxy-connection", "proxy-authorization", "proxy-authenticate"),
 }
+_PREFIX = "repro-egress-"
 _SHOWN = 500  # characters of a path that are recorded
 
 
@@ -86,7 +88,8 @@ class EgressProxy:
         """Whether the limit on bytes stopped something."""
 
     def __enter__(self) -> Path:
-        self._folder = tempfile.mkdtemp(prefix="repro-egress-")  # for its owner alone
+        _sweep()
+        self._folder = tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")  # for its owner alone
         path = Path(self._folder, "socket")
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(path))
@@ -335,6 +338,14 @@ def _length(fields: list[tuple[str, str]], asked: Asked) -> int:
     if len(lengths) > 1 or any(not re.fullmatch(r"[0-9]{1,12}", text) for text in lengths):
         raise _Refused("the length of the body is not clear", asked)
     return int(lengths[0]) if lengths else 0
+
+
+def _sweep() -> None:
+    """Remove the sockets of processes that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
+        if not Path("/proc", owner).exists() and folder.stat().st_uid == os.geteuid():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _look_up(host: str, port: int) -> list[Address]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 from repro_pipeline.commands import opening
@@ -37,12 +39,13 @@ def download(options: argparse.Namespace) -> int:
     if not missing_files(task, stage.bundle_folder):
         print("All data files that task.yaml names are there; nothing was asked.")
         return OK
-    scratch = project.state / "scratch"
+    scratch = project.state / "scratch" / options.paper
     scratch.mkdir(parents=True, exist_ok=True)
-    with (
-        project.locked(options.paper),
-        tempfile.TemporaryDirectory(prefix="download-", dir=scratch) as place,
-    ):
+    with ExitStack() as held:
+        held.enter_context(project.locked(options.paper))
+        for left in scratch.glob("download-*"):  # of a command that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        place = held.enter_context(tempfile.TemporaryDirectory(prefix="download-", dir=scratch))
         finished = bring(
             stage,
             _step(stage, task),

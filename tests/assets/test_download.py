@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import http.server
+import subprocess
+import sys
+import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -144,3 +149,30 @@ def test_a_paper_that_was_not_read_is_not_downloaded_for(project: Path, capsys):
     change(folder)
     assert main(["download", "tiny"]) == 2
     assert "was not read yet" in capsys.readouterr().err
+
+
+def test_a_killed_download_leaves_nothing(paper: Path, project: Path, capsys):
+    change(paper, command=["python", "-c", "print('here'); import time; time.sleep(61)"])
+    start = [sys.executable, "-m", "repro_pipeline.cli", "download", "tiny"]
+    with subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as command:
+        assert b"here" in command.stdout.readline()
+        assert running("time.sleep(61)") > 1
+        command.kill()
+    end = time.monotonic() + 20
+    while running("time.sleep(61)") and time.monotonic() < end:
+        time.sleep(0.1)
+    assert running("time.sleep(61)") == 0
+    change(paper)
+    assert main(["download", "tiny"]) == 0
+    assert not list((project / ".repro" / "scratch" / "tiny").glob("download-*"))
+    pattern = f"repro-egress-{command.pid}-*"
+    assert not list(Path(tempfile.gettempdir()).glob(pattern))
+
+
+def running(word: str) -> int:
+    """How many processes bear a word in their command line."""
+    found = 0
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            found += word.encode() in file.read_bytes()
+    return found
