@@ -186,34 +186,44 @@ class _Hook:
 
 
 class _Finder:
-    """Lets `sklearn.base` load as ever, and then watches what estimators are fitted on and asked."""
+    """Lets modules load as ever, and then does what is to be done with some of them."""
 
     def __init__(self, hook):
-        self.hook = hook
+        self.then = {
+            "sklearn.base": lambda module: _Estimators(hook).watch(module.BaseEstimator),
+            "torch": _make_deterministic,
+        }
 
     def find_spec(self, name, path=None, target=None):
-        if name != "sklearn.base":
+        then = self.then.get(name)
+        if then is None:
             return None
         for finder in sys.meta_path:
             if finder is self or not hasattr(finder, "find_spec"):
                 continue
             spec = finder.find_spec(name, path, target)
             if spec is not None and spec.loader is not None:
-                self._wrap(spec.loader)
+                self._wrap(spec.loader, then)
                 return spec
         return None
 
-    def _wrap(self, loader):
+    def _wrap(self, loader, then):
         execute = loader.exec_module
 
         def exec_module(module):
             execute(module)
             try:
-                _Estimators(self.hook).watch(module.BaseEstimator)
+                then(module)
             except Exception:
                 pass
 
         loader.exec_module = exec_module
+
+
+def _make_deterministic(torch):
+    """Two runs of one configuration give the same sums, where torch has such algorithms; it warns else."""
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.backends.cudnn.benchmark = False
 
 
 class _Estimators:
