@@ -22,6 +22,8 @@ from repro_pipeline.paper.model import Paper, Provenance, Table
 
 _ENOUGH_SIGNS = 3
 """Sentences with a sign of a kind from which on the paper's experiments are of it."""
+_SENTENCES_PER_SIGN = 20
+"""In a paper too short for so many, one of this many sentences is enough."""
 _LONGEST_SENTENCE = 1200
 _MOST_SPANS = 3
 _SHORT = 2
@@ -109,11 +111,12 @@ def kinds_of(paper: Paper, checklist: Checklist) -> tuple[str, ...]:
     """The kinds of experiment that enough sentences of the paper show."""
     texts = [paper.title, *sentences(paper.abstract)]
     texts += [one for section in paper.sections for one in sentences(section.text)]
+    texts = [text for text in texts if not compiled(checklist.unlike).search(text)]
+    enough = min(_ENOUGH_SIGNS, max(1, len(texts) // _SENTENCES_PER_SIGN))
     return tuple(
         name
         for name, kind in checklist.kinds.items()
-        if sum(any(compiled(sign).search(text) for sign in kind.signs) for text in texts)
-        >= _ENOUGH_SIGNS
+        if sum(any(compiled(sign).search(text) for sign in kind.signs) for text in texts) >= enough
     )
 
 

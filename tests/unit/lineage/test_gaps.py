@@ -112,6 +112,26 @@ def test_other_kinds_of_experiment_are_not_asked_about(tmp_path):
     assert forest["tree-parameters"].status is GapStatus.MISSING
 
 
+def test_a_short_paper_needs_fewer_signs_of_a_kind_than_a_long_one(tmp_path):
+    def kinds(others: int) -> tuple[str, ...]:
+        path = tmp_path / "short.md"
+        rest = " ".join(f"This is sentence {n} and it tells nothing." for n in range(others))
+        text = f"The waveform data are simulated. Trees are boosted. {rest}"
+        path.write_text(f"# On waves\n\n## Experiment\n\n{text}\n")
+        return find_gaps(read_markdown(path), load_checklist()).kinds
+
+    assert set(kinds(10)) == {"trees", "simulated"}
+    assert kinds(100) == ()
+
+
+def test_work_of_others_is_no_sign_of_a_kind(tmp_path):
+    path = tmp_path / "short.md"
+    path.write_text(
+        "# On waves\n\n## Experiment\n\nPrevious work trains neural networks. We boost decision trees.\n"
+    )
+    assert find_gaps(read_markdown(path), load_checklist()).kinds == ("trees",)
+
+
 def test_related_work_and_sentences_about_others_say_nothing_of_this_paper(tmp_path):
     other = "Smith et al. (2019) use a batch size of 256."
     text = f"{other}\n\n## Related Work\n\nThe learning rate was set to 0.1 there."
