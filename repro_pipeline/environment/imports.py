@@ -35,15 +35,14 @@ def read_imports(code: Path) -> Requirements:
     Raises BuildError for a module that is not of the standard library, of the code, or of a known
     package.
     """
-    files = sorted(python_files(code))
-    imports, notes = [], [] if files else ["The folder holds no Python file."]
+    files, notebooks = sorted(python_files(code)), sorted(python_files(code, ".ipynb"))
+    imports, notes = [], [] if files or notebooks else ["The folder holds no Python file."]
+    for path in notebooks:
+        found, told = _of_notebook(path, path.relative_to(code).as_posix())
+        imports += [(path, one) for one in found]
+        notes += told
     for path in files:
         file = path.relative_to(code).as_posix()
-        if path.suffix == ".ipynb":
-            found, told = _of_notebook(path, file)
-            imports += [(path, one) for one in found]
-            notes += told
-            continue
         try:
             tree = ast.parse(path.read_bytes())
         except (SyntaxError, ValueError) as error:
@@ -139,11 +138,11 @@ def _guarded(node: ast.AST) -> tuple[str, ...]:
     return ()
 
 
-def python_files(code: Path) -> Iterator[Path]:
-    """The Python files of a folder, without those of environments and builds in it."""
+def python_files(code: Path, ending: str = ".py") -> Iterator[Path]:
+    """The Python files (or notebooks) of a folder, without those of environments and builds in it."""
     for folder, folders, files in os.walk(code):
         folders[:] = [name for name in folders if name not in _SKIPPED and not name.startswith(".")]
-        yield from (Path(folder) / name for name in files if name.endswith((".py", ".ipynb")))
+        yield from (Path(folder) / name for name in files if name.endswith(ending))
 
 
 def _local(module: str, importer: Path, code: Path) -> bool:
