@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from repro_pipeline.environment.build import ENV
 from repro_pipeline.errors import SandboxUnavailable, UserError
 from repro_pipeline.sandbox import folders, probe
 from repro_pipeline.sandbox.child import own_user
@@ -45,9 +46,6 @@ from resources.docker_options import container_options, with_own_files
 
 if TYPE_CHECKING:
     import docker
-
-IMAGE_ENV = Path("/env")
-"""Where images of environments hold theirs."""
 
 _TICK = 0.1  # seconds between two looks, at least
 _STATS = 0.5  # seconds between two questions for what is used
@@ -73,11 +71,11 @@ class DockerRunner:
         """What holds on this host: tried once, in a container of the runner's own image."""
         with self._probing:
             if not self._held:
-                client = connect(self._host)
                 self._owner = self._owner or Owner(self._host)
-                with spoken("list its containers"):
+                with contextlib.closing(connect(self._host)) as client, spoken("be looked at"):
                     sweep(client)
-                self._held = self._probe(client)
+                    counted = _counted(client)
+                self._held = self._probe(counted)
             return dict(self._held)
 
     def inside(self, path: Path, policy: SandboxPolicy, *, workdir: Path, out: Path) -> str:
@@ -85,7 +83,7 @@ class DockerRunner:
 
         Below /usr, /bin and the environment of an image it names what the image has there.
         """
-        if path.is_relative_to(IMAGE_ENV) and not any(
+        if path.is_relative_to(ENV) and not any(
             path.is_relative_to(mount.source) for mount in policy.mounts
         ):
             return str(path)
@@ -158,16 +156,21 @@ class DockerRunner:
                 )
                 state = run.follow(client, name)
         finally:
-            with spoken("remove the container"):
-                remove(client, name)
-            for tree in trees:
-                folders.take_back(tree)
-            folders.remove(files)
-            client.close()
+            try:
+                with spoken("remove the container"):
+                    remove(client, name)
+            finally:
+                for tree in trees:
+                    folders.take_back(tree)
+                folders.remove(files)
+                client.close()
         return run.outcome(state)
 
-    def _probe(self, client: docker.DockerClient) -> dict[str, Enforcement]:
-        """Run `probe.py` under small limits; the engine's word stands where that finds nothing."""
+    def _probe(self, counted: dict[str, Enforcement]) -> dict[str, Enforcement]:
+        """Run `probe.py` under small limits, then what takes too much memory.
+
+        `counted` is the engine's word on what its control groups hold.
+        """
         limits = Limits(wall_clock=60, processes=24, open_files=64, scratch=1 << 20, memory=1 << 26)
         program = Mount(source=Path(probe.__file__), target=Path("/probe.py"))
         policy = SandboxPolicy(limits=limits, mounts=(program,))
@@ -182,7 +185,7 @@ class DockerRunner:
             command += map(str, (limits.processes, limits.open_files, limits.scratch))
             run = _Run(policy, *places)
             outcome = self._run(connect(self._host), run, ["/bin/sh", "-c", _TRIED, *command])
-            said = places[2].read_text(errors="replace").strip()
+            said, _, _ = places[2].read_text(errors="replace").partition("\n")
             seen = (places[1] / "seen").exists()
         if not seen:
             raise SandboxUnavailable(
@@ -190,17 +193,19 @@ class DockerRunner:
                 f"({said or outcome.reason}).",
                 hint="The engine must run on this machine, without mapping users to others.",
             )
-        if outcome.status is not Status.OK:
+        if not said.startswith("{"):
             raise SandboxUnavailable(f"the container's probe failed: {said or outcome.reason}")
         faults = {name: fault for name, fault in json.loads(said).items() if fault}
         for name in {"filesystem", "network"} & set(faults):
             raise SandboxUnavailable(f"containers are no sandbox here: {faults[name]}.")
-        held = dict.fromkeys(LIMIT_NAMES, Enforcement.HARD) | _counted(client)
+        if outcome.status is not Status.BUDGET_EXHAUSTED:
+            faults["memory"] = f"more than {limits.memory} bytes of memory are had"
+        held = dict.fromkeys(LIMIT_NAMES, Enforcement.HARD) | counted
         held |= dict.fromkeys(("wall_clock", "output"), Enforcement.WATCHED)
         return held | dict.fromkeys(faults, Enforcement.UNAVAILABLE)
 
 
-_TRIED = ': > /out/seen && exec "$0" "$@"'
+_TRIED = ': > /out/seen && "$0" "$@" && exec python3 -c "bytearray(256 << 20)"'
 
 
 def refuse_volumes(client: docker.DockerClient, image: str) -> None:
@@ -242,6 +247,7 @@ class _Run:
         self.on_output = on_output
         self.ended = ""
         """Why it is ended: cancelled, or the name of a limit."""
+        self.failure: Exception | None = None
         self.logged = self.written = 0
         self.seconds = 0.0
         self.made_at = time.time()
@@ -267,6 +273,8 @@ class _Run:
                 if copier.is_alive():
                     copier.join()
                 door.close()
+        if self.failure is not None:
+            raise self.failure
         self.written = self._size()
         if state["OOMKilled"]:
             self.ended = self.ended or "memory"
@@ -304,15 +312,21 @@ class _Run:
     def _copy(self, door: socket.socket, log: Any) -> None:
         """Move what is printed to the log; what is beyond the limit is read and thrown away."""
         most = self.policy.limits.output
-        for piece in frames(door):
-            kept = piece[: max(0, most - self.logged)]
-            if kept:
-                log.write(kept)
-                self.logged += len(kept)
-                if self.on_output is not None:
-                    self.on_output(kept)
-            if len(kept) < len(piece):
-                self.ended = self.ended or "output"
+        try:
+            for piece in frames(door):
+                kept = piece[: max(0, most - self.logged)]
+                if kept:
+                    log.write(kept)
+                    self.logged += len(kept)
+                    if self.on_output is not None:
+                        self.on_output(kept)
+                if len(kept) < len(piece):
+                    self.ended = self.ended or "output"
+        except (
+            Exception
+        ) as error:  # of the disk, or of who listens: raised where the run is awaited
+            self.failure, self.ended = error, self.ended or "cancelled"
+            door.shutdown(socket.SHUT_RDWR)
 
     def _size(self) -> int:
         most = self.policy.limits.output
