@@ -6,14 +6,16 @@ Each side executes the same program once per seed, as many at the same time as t
 (`xargs -P`, the project's workers). The program computes for about `--seconds` of one processor. The
 pipeline's side is `execute_runs`: a private copy of the code, the sandbox, metrics that are checked,
 log and outputs stored, two events in the ledger for each run. `sandbox` is the same queue of threads
-with the sandbox alone, without ledger and store. Rounds are interleaved; printed are medians of the
-wall clock, the difference per run, and the ratio to xargs.
+with the sandbox alone, without ledger and store. Rounds are interleaved; printed are medians of the wall
+clock and of the CPU time of all processes that took part, which a busy machine changes least, the
+difference of the latter per run, and the ratios to xargs.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -63,6 +65,7 @@ def main() -> None:
         "queue": by_queue,
     }
     seconds: dict[str, list[float]] = {name: [] for name in sides}
+    used: dict[str, list[float]] = {name: [] for name in sides}
     with tempfile.TemporaryDirectory() as folder:
         code = Path(folder, "code")
         code.mkdir()
@@ -72,20 +75,30 @@ def main() -> None:
             for name, side in sides.items():
                 place = Path(folder, f"{number}-{name.split()[0]}")
                 place.mkdir()
-                began = time.perf_counter()
+                began, cpu = time.perf_counter(), cpu_seconds()
                 side(place, given.runs, workers)
                 seconds[name].append(time.perf_counter() - began)
+                used[name].append(cpu_seconds() - cpu)
                 shutil.rmtree(place)
-    base = statistics.median(seconds[f"xargs -P {workers}"])
+    base, base_cpu = (statistics.median(found[f"xargs -P {workers}"]) for found in (seconds, used))
     print(
         f"{given.runs} runs of {given.seconds:g} s on {workers} processors, {given.rounds} rounds"
     )
-    print(f"{'':14}{'median s':>10}{'range':>16}{'more ms a run':>15}{'ratio':>7}")
+    print(
+        f"{'':14}{'wall s':>8}{'ratio':>7}{'range':>14}{'CPU s':>8}{'ratio':>7}{'more ms a run':>15}"
+    )
     for name, values in seconds.items():
-        median = statistics.median(values)
-        more = (median - base) / given.runs * 1e3
+        median, cpu = statistics.median(values), statistics.median(used[name])
         spread = f"{min(values):.1f}-{max(values):.1f}"
-        print(f"{name:14}{median:10.1f}{spread:>16}{more:15.0f}{median / base:7.2f}")
+        more = (cpu - base_cpu) / given.runs * 1e3
+        wall = f"{median:8.1f}{median / base:7.2f}{spread:>14}"
+        print(f"{name:14}{wall}{cpu:8.1f}{cpu / base_cpu:7.2f}{more:15.0f}")
+
+
+def cpu_seconds() -> float:
+    """User and system time of this process and of all that it has waited for."""
+    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return sum(sum(resource.getrusage(kind)[:2]) for kind in kinds)
 
 
 def by_xargs(place: Path, runs: int, workers: int) -> None:

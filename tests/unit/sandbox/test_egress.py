@@ -254,6 +254,29 @@ def test_a_second_request_on_a_connection_is_not_passed_on(site):
     assert [line.split()[1] for line in seen] == ["/one"] and len(told) == 1
 
 
+def test_nothing_after_a_request_reaches_its_server():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        posting = DATA.model_copy(
+            update={"allow": (AllowedHost(host="data.test", methods=("POST",)),)}
+        )
+        with (
+            proxied(server.getsockname()[1], posting) as (_, _, door),
+            socket.socket(socket.AF_UNIX) as line,
+        ):
+            line.connect(str(door))
+            head = b"POST http://data.test/one HTTP/1.1\r\nContent-Length: 3\r\n\r\n"
+            line.sendall(head + b"abcGET http://data.test/two HTTP/1.1\r\n\r\n")
+            server.settimeout(10)
+            end, _ = server.accept()
+            with end:
+                end.settimeout(0.3)
+                seen = b""
+                with suppress(TimeoutError):
+                    while piece := end.recv(1000):
+                        seen += piece
+        assert seen.endswith(b"\r\n\r\nabc")
+
+
 def test_a_redirect_is_a_request_of_its_own(site):
     port, seen = site
     with proxied(port) as (_, told, door):
