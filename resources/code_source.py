@@ -7,6 +7,7 @@ in which attributes and filters would act.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -39,15 +40,16 @@ _ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": "/dev/null",
     "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ASKPASS": "/bin/false",
-    "SSH_ASKPASS": "/bin/false",
     "GIT_SSH_COMMAND": "ssh -o BatchMode=yes",
     "GIT_ALLOW_PROTOCOL": "https:ssh:file",
     "GIT_LFS_SKIP_SMUDGE": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "LC_ALL": "C",
 }
-_KEPT = ("PATH", "SSH_AUTH_SOCK", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy")
+_KEPT = (
+    *("PATH", "SSH_AUTH_SOCK", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"),
+    "GIT_SSL_CAINFO",  # the certificates of an organisation's own host
+)
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _LICENCE = re.compile(r"(licen[cs]e|copying)(\.\w+)?", re.I)
 _BY_HAND = "Clone it yourself, put the files into code/ of the paper's folder, and add that."
@@ -243,17 +245,16 @@ class _Git:
             return out.read()
 
     def _watch(self, process: subprocess.Popen) -> None:
-        while True:
-            try:
+        ended = False
+        while not ended:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=0.2)
-                return
-            except subprocess.TimeoutExpired:
-                pass
+                ended = True
             if time.monotonic() > self.until:
                 what = f"took longer than {self.bounds.seconds:g} s."
                 raise ImportFault(what, where=self.url, hint=_BY_HAND)
             if _size(self.place) > self.bounds.fetched:
-                what = f"brings more than {self.bounds.fetched >> 20} MiB."
+                what = f"brings more than {self.bounds.fetched / (1 << 20):.3g} MiB."
                 raise ImportFault(what, where=self.url, hint=_BY_HAND)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import random
 from pathlib import Path
 
+import https_git
 import pytest
 from foreign import commit, git, repository, write
 from hypothesis import given
@@ -146,6 +148,12 @@ def test_limits_hold(tmp_path):
         with pytest.raises(UserError, match="more than the"):
             fetched(repo, "HEAD", tmp_path / "out", **bounds)
         assert not (tmp_path / "out").exists()
+    (repo / "c").write_bytes(random.Random(1).randbytes(300_000))  # does not compress
+    commit(repo)
+    with pytest.raises(UserError, match="brings more than"):
+        fetched(repo, "HEAD", tmp_path / "out", fetched=200_000)
+    with pytest.raises(UserError, match="took longer"):
+        fetched(repo, "HEAD", tmp_path / "out", seconds=-1)
     with pytest.raises(UserError, match="no commit, branch or tag"):
         fetched(repo, "nope", tmp_path / "out")
     with pytest.raises(UserError, match="cannot be fetched"):
@@ -213,3 +221,23 @@ def test_any_text_is_an_address_or_a_sentence(text):
     except UserError:
         return
     assert not target.url.startswith("-") and not target.ref.startswith("-")
+
+
+@pytest.mark.skipif(not https_git.is_possible(), reason="needs openssl and git-http-backend")
+def test_a_server_by_https(tmp_path, monkeypatch):
+    """One commit alone comes; a certificate that nobody vouches for, or a question, is a sentence."""
+    commits = [repository(tmp_path / "all/repo", {"a.py": "1"})]
+    write(tmp_path / "all/repo", {"a.py": "2"})
+    commits.append(commit(tmp_path / "all/repo"))
+    with https_git.serving(tmp_path / "all", tmp_path / "it.pem") as (address, asked):
+        with pytest.raises(UserError, match="certificate"):
+            fetch_code_at(parse_code(f"{address}/repo@main"), tmp_path / "no")
+        monkeypatch.setenv("GIT_SSL_CAINFO", str(tmp_path / "it.pem"))
+        for text, wanted in (("@main", commits[1]), (f"@{commits[0]}", commits[0])):
+            origin = fetch_code_at(parse_code(f"{address}/repo{text}"), tmp_path / wanted)
+            assert origin.commit == wanted
+            number = str(commits.index(wanted) + 1)
+            assert (tmp_path / wanted / "a.py").read_text() == number
+        with pytest.raises(UserError, match="asks for a name and password"):
+            fetch_code_at(parse_code(f"{address}/private@main"), tmp_path / "no")
+    assert any("git-upload-pack" in one for one in asked)
