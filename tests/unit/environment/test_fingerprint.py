@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from repro_pipeline.environment.fingerprint import _blas_of, _cpu, fingerprint
+from repro_pipeline.environment.fingerprint import _cpu, blas_of, fingerprint
 from repro_pipeline.errors import BuildError
 
 HERE = Path(sys.executable)
@@ -34,10 +34,10 @@ def test_blas_is_what_numpy_itself_says() -> None:
     assert seen and all(repr(word) in said for word in seen.split())
 
 
-def test_blas_of_older_numpy_is_read_too() -> None:
+def testblas_of_older_numpy_is_read_too() -> None:
     text = "import os\nblas_opt_info={'libraries': ['openblas64_', 'm'], 'language': 'c'}\n"
-    assert _blas_of(text) == "openblas64_ m"
-    assert _blas_of("x = 1\n") == "unknown"
+    assert blas_of(text) == "openblas64_ m"
+    assert blas_of("x = 1\n") == "unknown"
 
 
 def test_packages_run_no_code(tmp_path: Path) -> None:
