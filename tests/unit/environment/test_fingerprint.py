@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from repro_pipeline.environment.fingerprint import _cpu, blas_of, fingerprint
+from repro_pipeline.environment.fingerprint import blas_of, cpu, fingerprint
 from repro_pipeline.errors import BuildError
 
 HERE = Path(sys.executable)
@@ -61,7 +61,7 @@ def test_cpu_flags_are_those_of_the_kernel() -> None:
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     flags = next(line for line in lines if line.startswith(("flags", "Features"))).split(":")[1]
     expected = hashlib.sha256(" ".join(sorted(flags.split())).encode()).hexdigest()
-    assert _cpu("unknown")[1] == expected
+    assert cpu("unknown")[1] == expected
 
 
 def test_a_python_that_does_not_start_is_an_error(tmp_path: Path) -> None:
