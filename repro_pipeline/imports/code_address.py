@@ -56,9 +56,9 @@ def parse_code(text: str) -> CodeTarget:
     if "://" in url:
         _check(url, text)
     elif not _SCP.fullmatch(url):
-        path = Path(url).expanduser().resolve()
-        if not path.is_dir():
-            raise ImportFault("there is no such repository.", where=str(path), hint=_EXAMPLE)
+        path = _folder(url)
+        if path is None:
+            raise ImportFault("there is no such repository.", where=url[:300], hint=_EXAMPLE)
         url = str(path)
     return CodeTarget(url, ref)
 
@@ -68,9 +68,18 @@ def _split(text: str) -> tuple[str, str]:
     scheme, slashes, rest = text.rpartition("://")
     host, slash, path = rest.partition("/") if slashes else ("", "", rest)
     before, at, ref = path.rpartition("@")
-    if not at or not before or ":" in ref or (not slashes and Path(text).exists()):
+    if not at or not before or ":" in ref or (not slashes and _folder(text)):
         return text, "HEAD"
     return f"{scheme}{slashes}{host}{slash}{before}", ref
+
+
+def _folder(text: str) -> Path | None:
+    """The folder of that name; None where there is none, whatever the text."""
+    try:
+        path = Path(text).expanduser().resolve()
+        return path if path.is_dir() else None
+    except (OSError, ValueError, RuntimeError):
+        return None
 
 
 def _check(url: str, text: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import https_git
 import pytest
 from foreign import commit, git, repository, write
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from repro_pipeline.errors import UserError
@@ -215,6 +215,9 @@ def test_a_password_is_not_repeated():
 
 
 @given(st.text(max_size=60))
+@example("~0")
+@example("a" * 5000)
+@example("\0@x")
 def test_any_text_is_an_address_or_a_sentence(text):
     try:
         target = parse_code(text)
