@@ -31,7 +31,7 @@ from assets.scoreboard import scoreboard
 from assets.scores import scores
 from assets.sensitivity import sensitivity
 from assets.sweeps import sweep, sweep_of_a_paper, sweep_schedules
-from assets.watch import watch_project
+from assets.watch import run_new_papers, watch_project
 from repro_pipeline.config import CONFIG_NAME, ProjectConfig
 from repro_pipeline.yamlfile import load_model
 from resources.opening import locate_project
@@ -80,11 +80,12 @@ def build_definitions(
     `overrides` replace resources by name. Raises BundleError where there is no project.
     """
     root = root or locate_project(Path(os.environ.get(PROJECT_VARIABLE) or Path.cwd()))
+    config = load_model(root / CONFIG_NAME, ProjectConfig)
     return dg.Definitions(
         assets=[*STAGE_ASSETS, rubric, scoreboard, sweep],
         jobs=[reproduce_paper, rescore_paper, rescore_papers, sweep_of_a_paper],
-        schedules=sweep_schedules(load_model(root / CONFIG_NAME, ProjectConfig)),
-        sensors=[watch_project, rescore_on_change, send_alerts],
-        resources={"project": ProjectResource(root=str(root)), **(overrides or {})},
+        schedules=sweep_schedules(config),
+        sensors=[watch_project, run_new_papers, rescore_on_change, send_alerts],
+        resources={"project": ProjectResource.of(root, config), **(overrides or {})},
         executor=dg.in_process_executor,
     )

@@ -6,10 +6,14 @@ import contextlib
 import os
 import secrets
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
 
 from repro_pipeline.config import CONFIG_NAME, ProjectConfig, Roles, find_project
-from repro_pipeline.errors import BundleError
+from repro_pipeline.errors import BundleError, UserError
 from repro_pipeline.ports import ChatModel
 from repro_pipeline.project import Project
 from repro_pipeline.yamlfile import load_model
@@ -23,11 +27,13 @@ def open_project(
     runner: str | None = None,
     agent: bool = False,
     replay: str | None = None,
+    changes: Mapping[str, Any] | None = None,
 ) -> Project:
     """The project in the folder `root`. Raises UserError when a file of it is wrong.
 
     `agent`: an agent writes the code, even where there is some. `replay` is a session's file that
-    answers all questions, in place of any model.
+    answers all questions, in place of any model. `changes` are what one launch has otherwise than
+    `repro.yaml`: `seeds`, `budget`, and `models` as names by role.
     """
     from resources.artifact_store import FsspecArtifactStore
     from resources.chat_replay import ReplayChat
@@ -36,7 +42,7 @@ def open_project(
     from resources.runners import make_images, make_runner
     from resources.slots import make_slots
 
-    config = load_model(root / CONFIG_NAME, ProjectConfig)
+    config = changed(load_model(root / CONFIG_NAME, ProjectConfig), changes or {})
     chat = _chat(config.models, replay)
     if isinstance(chat, ReplayChat):
         config = config.model_copy(update={"models": chat.roles})
@@ -54,6 +60,23 @@ def open_project(
         chat=chat,
         agent=agent or replay is not None,
     )
+
+
+def changed(config: ProjectConfig, changes: Mapping[str, Any]) -> ProjectConfig:
+    """A configuration with a launch's own seeds, budget and models. Raises UserError."""
+    models = config.models.model_dump()
+    for role, name in changes.get("models", {}).items():
+        models[role] = {**(models[role] or {}), "model": name}
+        if getattr(config.models, role) and getattr(config.models, role).model != name:
+            models[role]["price"] = None  # the other model's
+    others = {name: value for name, value in changes.items() if name != "models"}
+    try:
+        wanted = {**config.model_dump(by_alias=True), **others, "models": models}
+        return ProjectConfig.model_validate(wanted)
+    except ValidationError as error:
+        said = error.errors()[0]
+        where = ".".join(map(str, said["loc"]))
+        raise UserError(f"{said['msg']}.", where=f"the launch's configuration, {where}") from None
 
 
 def _chat(models: Roles, replay: str | None) -> ChatModel:
