@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import dagster as dg
 
+from assets import attribution, report, review_queue, scores
 from assets.rubric import KEY as RUBRIC
 from assets.stage import RECIPES, Recipe
 from repro_pipeline.ledger.events import PROJECT_CHAIN
@@ -19,7 +20,9 @@ from repro_pipeline.scoring.history import change_rows, last_change
 from repro_pipeline.stages import Row, Stage, latest
 from resources.project import ProjectResource
 
-JUDGING = ("scores", "attribution", "review_queue", "report")
+JUDGING = tuple(
+    module.__name__.rpartition(".")[2] for module in (scores, attribution, review_queue, report)
+)
 """The stages that follow from evidence and rubric, in their order."""
 
 _NEVER_MADE = "NULL"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import dagster as dg
 import pytest
@@ -48,8 +50,7 @@ def stale(project, instance, paper: str) -> set[str]:
     return {
         key.path[-1]
         for key in graph.materializable_asset_keys
-        if graph.get(key).is_partitioned
-        and resolver.get_status(key, paper) is not StaleStatus.FRESH
+        if graph.get(key).is_partitioned and resolver.get_status(key, paper) is StaleStatus.STALE
     }
 
 
@@ -101,6 +102,15 @@ def _only(paper: str):
     from dagster._core.storage.event_log.base import PartitionKeyFilter
 
     return PartitionKeyFilter(key=paper)
+
+
+def test_the_batch_finds_its_stages_by_itself():
+    """In a process of its own, where nothing else imported the graph before."""
+    names = "from assets.rescore import JUDGING, RECIPES; print([RECIPES[n].name for n in JUDGING])"
+    done = subprocess.run(
+        [sys.executable, "-c", names], capture_output=True, text=True, check=False
+    )
+    assert "'scores', 'attribution', 'review_queue', 'report'" in done.stdout, done.stderr
 
 
 def test_old_scores_stay_readable_with_their_rubric(project, two_papers, capsys):
