@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Annotated
@@ -238,8 +238,8 @@ def _stays_inside(answer: AtOnce) -> str | None:
 class TrivialAgent:
     """Predicts a typical value for each claim, and runs nothing: what is earned without work."""
 
-    typical: Mapping[str, float]
-    """Unit → the median reported value of the suite's development tasks."""
+    typical: Callable[[], Mapping[str, float]]
+    """Gives unit → the median reported value of the suite's development tasks."""
 
     def conditions(self) -> dict[str, str]:
         """What it works with."""
@@ -248,12 +248,12 @@ class TrivialAgent:
     def reproduce(self, assignment: Assignment) -> Produced:
         """Name the unit's typical value for every claim."""
         read = _read(assignment)
-        anything = self.typical.get("", 1.0)
+        typical = self.typical()
+        anything = typical.get("", 1.0)
         return Produced(
             status=Status.OK,
             predicted={
-                claim.id: self.typical.get(claim.unit or "", anything)
-                for claim in read.claims.claims
+                claim.id: typical.get(claim.unit or "", anything) for claim in read.claims.claims
             },
         )
 

@@ -83,7 +83,7 @@ def make_agent(
     if contestant.agent == "at-once":
         return AtOnceAgent()
     if contestant.agent == "trivial":
-        return TrivialAgent(typical_values(suite))
+        return TrivialAgent(lambda: typical_values(suite))
     template = contestant.agent.removeprefix(COMMAND)
     return CommandAgent(template, suite.folder, allow, open_door)
 

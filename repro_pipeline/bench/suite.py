@@ -64,7 +64,7 @@ class Suite:
     folder: Path
     file: SuiteFile
 
-    @property
+    @cached_property
     def tasks(self) -> tuple[SuiteTask, ...]:
         """The tasks in their order."""
         return tuple(SuiteTask(name, self.folder / "tasks" / name) for name in self.file.tasks)
@@ -77,7 +77,7 @@ class Suite:
                 where=str(self.folder / SUITE_NAME),
                 hint=f"There are: {', '.join(self.file.tasks)}.",
             )
-        return SuiteTask(name, self.folder / "tasks" / name)
+        return self.tasks[self.file.tasks.index(name)]
 
     @cached_property
     def content(self) -> str:
