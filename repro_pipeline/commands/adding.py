@@ -10,7 +10,7 @@ import repro_pipeline
 from repro_pipeline.errors import UserError
 
 if TYPE_CHECKING:
-    from repro_pipeline.imports.readme import ProposedCommand
+    from repro_pipeline.bundle.task import TaskCode
     from repro_pipeline.imports.record import ImportRecord
     from repro_pipeline.project import Project
 
@@ -50,10 +50,12 @@ def with_code(record: ImportRecord, bundle: Path, address: str) -> ImportRecord:
 
 def pick_command(bundle: Path, number: int) -> None:
     """Write a README's command into `task.yaml`. Raises UserError where it cannot stand there."""
-    from repro_pipeline.bundle.folder import TASK_NAME, open_bundle
+    from repro_pipeline.bundle.folder import TASK_NAME
+    from repro_pipeline.imports.readme import commands_proposed
     from repro_pipeline.imports.task import task_text
 
-    found = _proposals(bundle)
+    code, _ = _code_of(bundle)
+    found = commands_proposed(code) if code else ()
     if not 1 <= number <= len(found):
         said = f"its READMEs propose {len(found)}" if found else "its READMEs propose none"
         raise UserError(f"there is no command {number}: {said}.", where="--command")
@@ -67,16 +69,6 @@ def pick_command(bundle: Path, number: int) -> None:
         )
     lines = task_text(title=None, command=found[number - 1].command).split("\n", 1)[1]
     task.write_text(f"{text.rstrip()}\n{lines}", encoding="utf-8")
-    open_bundle(bundle, paper="x")
-
-
-def _proposals(bundle: Path) -> tuple[ProposedCommand, ...]:
-    from repro_pipeline.bundle.folder import open_bundle
-    from repro_pipeline.imports.readme import commands_proposed
-
-    opened = open_bundle(bundle, paper="x")
-    code = bundle / (opened.task.code.path if opened.task.code else "code")
-    return commands_proposed(code) if opened.has_code else ()
 
 
 def keep_import(project: Project, paper: str, record: ImportRecord) -> None:
@@ -120,28 +112,36 @@ _NAMES = {"paperbench": "PaperBench", "rescience": "ReScience C"}
 
 
 def tell_code(bundle: Path) -> None:
-    """Print how the code could be run, and what packages it needs; nothing is run."""
-    from repro_pipeline.bundle.folder import open_bundle
+    """Print what packages code needs and how it could be run, where nothing says how; nothing is run."""
     from repro_pipeline.environment.requirements import find_requirements
     from repro_pipeline.experiment.load import SPEC_NAME
+    from repro_pipeline.imports.readme import commands_proposed
 
-    opened = open_bundle(bundle, paper="x")
-    given = opened.task.code
-    code = bundle / (given.path if given else "code")
-    if not opened.has_code:
+    code, given = _code_of(bundle)
+    if code is None or (given and (given.command or given.notebook)) or (code / SPEC_NAME).exists():
         return
     try:
         needs = find_requirements(code, given.requirements if given else None)
-        where = needs.file or "the imports"
-        print(f"Packages: {len(needs.lines)} by {where}.")
+        count = "" if needs.kind == "given_lock" else f"{len(needs.lines)} "
+        print(f"Packages: {count}by {needs.file or 'the imports'}.")
         for note in needs.notes[:_SHOWN]:
             print(f"Note: {note}")
     except UserError as error:
         print(f"Note: the packages are not clear yet: {error}")
-    if (given and given.command) or (code / SPEC_NAME).exists():
-        return
-    found = _proposals(bundle)
+    found = commands_proposed(code)
     if found:
         print("Its README proposes these commands; pick one with --command N, or write your own:")
     for number, one in enumerate(found[:_SHOWN], start=1):
         print(f"  {number}  {one}")
+    for notebook in sorted(code.glob("*.ipynb"))[:_SHOWN]:
+        print(f"A notebook: `code: {{notebook: {notebook.name}}}` in task.yaml runs it.")
+
+
+def _code_of(bundle: Path) -> tuple[Path | None, TaskCode | None]:
+    """The folder of the code, None where there is none, and what the task says of it."""
+    from repro_pipeline.bundle.folder import open_bundle
+
+    opened = open_bundle(bundle, paper="added")
+    given = opened.task.code
+    folder = bundle / (given.path if given else "code")
+    return (folder if opened.has_code else None), given

@@ -184,3 +184,15 @@ def test_an_r_script_is_told_before_anything_is_built(project, opened, tmp_path)
     reason = latest(opened, "study", "environment").reason
     assert "fit.R: is R, and runs here have no Rscript" in reason.sentence
     assert "lme4" in reason.sentence and "runner: docker" in reason.sentence
+
+
+def test_a_bundle_that_says_how_it_is_run_is_told_nothing_more(project, paper, capsys):
+    from notebooks import notebook
+
+    write(paper, {"code/README.md": README, "code/a.py": "1", "code/n.ipynb": notebook("1")})
+    assert main(["add", str(paper), "--id", "one"]) == 0
+    said = capsys.readouterr().out
+    assert "python measure.py" in said and "notebook: n.ipynb" in said
+    write(paper, {"task.yaml": "code: {command: [python, a.py]}\n"})
+    assert main(["add", str(paper), "--id", "two"]) == 0
+    assert capsys.readouterr().out == "Added two. Reproduce it with `repro run two`.\n"

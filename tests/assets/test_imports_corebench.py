@@ -15,6 +15,8 @@ from tests.conftest import ROOT
 sys.path.insert(0, str(ROOT / "tests/unit/imports"))
 from foreign import write
 
+from tests.scripted import ScriptedModel
+
 MEASURE = """import json
 rows = [float(line) for line in open("../data/values.txt")]
 mean = sum(rows) / len(rows)
@@ -113,3 +115,29 @@ def test_a_report_of_another_is_scored(project, capsule, capsys):
     ) == 1
     assert main(words) == 0
     assert "right: 1 of 1 written, 0 of 1 vision" in capsys.readouterr().out
+
+
+def test_a_reader_answers_what_it_can_quote(project, opened, capsule, capsys, monkeypatch):
+    """Through the real prompt, check and ledger: one good answer, one that stands nowhere."""
+    with (project / "repro.yaml").open("a") as config:
+        config.write("\nmodels: {reader: {model: scripted/one}}\n")
+    at = {"file": "stdout", "first": 1, "last": 9, "quote": "mean of the values: 1.75"}
+
+    def said(request):
+        if "fig the best" in str(request.messages):
+            return {"evidence": [at], "answer": "Forest"}
+        return {"evidence": [at], "answer": 1.75}
+
+    model = ScriptedModel(said)
+    monkeypatch.setattr("resources.chat_litellm.LiteLlmChat", lambda roles: model)
+    assert main(corebench(capsule, "--reader", answers=False)) == 0
+    mean, best = json.loads(capsys.readouterr().out)["questions"]
+    assert mean["correct"] and mean["answer"]["by"] == "reader"
+    assert mean["answer"]["place"] == "stdout:1-9"
+    assert (
+        best["answer"]["value"] is None and "does not stand in the quoted" in best["answer"]["why"]
+    )
+    assert len(model.asked) == 3  # the bad answer was given one chance to be mended
+    assert not any("1.74" in str(request.messages) for request in model.asked)
+    calls = [one for one in opened.ledger.events("_project") if one.kind == "model_called"]
+    assert len(calls) == 3
