@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -198,8 +199,9 @@ def tone(outcome: str) -> str:
     return next((name for name, outcomes in _TONES.items() if outcome in outcomes), "none")
 
 
+@cache
 def environment() -> Any:
-    """The templates of this package: escaping always on, an unknown name is an error."""
+    """The templates of this package, compiled once: escaping always on, an unknown name is an error."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     templates = Environment(
