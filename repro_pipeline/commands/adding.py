@@ -81,7 +81,7 @@ def keep_import(project: Project, paper: str, record: ImportRecord) -> None:
 
 def tell_import(record: ImportRecord, paper: str) -> None:
     """Print what was taken, left out and kept from agents."""
-    if record.layout != "bundle":
+    if record.layout in _NAMES:
         print(f"Read as a {_NAMES[record.layout]} folder: {record.title}")
         print(f"Taken: {len(record.files)} files.")
     for name in record.left_out[:_SHOWN]:

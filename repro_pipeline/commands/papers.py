@@ -14,6 +14,7 @@ from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import UserError
 
 if TYPE_CHECKING:
+    from repro_pipeline.imports.record import Taken
     from repro_pipeline.paper.fetch import ArxivPaper, PaperUrl
     from repro_pipeline.project import Project
 
@@ -100,7 +101,7 @@ def add(options: argparse.Namespace) -> int:
     project = opening.project_here()
     target = None if Path(options.path).exists() else parse_target(options.path)
     source = Path(options.path).resolve()
-    layout = "bundle" if target else layout_of(source)
+    layout = "fetched" if target else layout_of(source)
     paper = paper_id_of(options.id or (target.paper_id if target else id_of(source, layout)))
     folder, grading = project.bundle(paper), project.root / GRADING / paper
     for taken in (folder, grading):
@@ -116,9 +117,10 @@ def add(options: argparse.Namespace) -> int:
         for left in (fresh, hidden):
             shutil.rmtree(left, ignore_errors=True)
         if target:
-            _fetch(project, target, fresh, asked=options.path)
+            files = _fetch(project, target, fresh, asked=options.path)
+            record = record.model_copy(update={"files": files})
         elif layout == "bundle":
-            _copy(source, fresh)
+            _copy(source, fresh, paper=paper, has_code=not options.code)
         else:
             record = import_folder(source, layout, fresh, hidden, asked=options.path)
         if options.code:
@@ -144,8 +146,10 @@ def add(options: argparse.Namespace) -> int:
     return OK
 
 
-def _copy(source: Path, fresh: Path) -> None:
-    """A copy of a bundle."""
+def _copy(source: Path, fresh: Path, *, paper: str, has_code: bool) -> None:
+    """A copy of a bundle that is in order, but for code that is yet to come."""
+    from repro_pipeline.bundle.folder import open_bundle
+
     if source.is_file():
         raise UserError(
             "is a file, and a paper is a folder.",
@@ -160,11 +164,16 @@ def _copy(source: Path, fresh: Path) -> None:
         )
     if fresh.is_relative_to(source):
         raise UserError("a bundle cannot hold the project.", where=str(source))
+    if has_code or not source.is_dir():
+        open_bundle(source, paper=paper)
     shutil.copytree(source, fresh, symlinks=True)
 
 
-def _fetch(project: Project, target: ArxivPaper | PaperUrl, fresh: Path, *, asked: str) -> None:
-    """A bundle made of what a server has of a paper."""
+def _fetch(
+    project: Project, target: ArxivPaper | PaperUrl, fresh: Path, *, asked: str
+) -> tuple[Taken, ...]:
+    """A bundle made of what a server has of a paper; its files."""
+    from repro_pipeline.imports.record import Taken
     from resources.paper_source import HttpPaperSource
 
     fresh.mkdir(parents=True)
@@ -173,6 +182,10 @@ def _fetch(project: Project, target: ArxivPaper | PaperUrl, fresh: Path, *, aske
         print(f"Fetched {file.file}: {file.bytes:,} bytes from {file.url}.")
     for sentence in record.absent:
         print(f"Note: {sentence}")
+    return tuple(
+        Taken(file=one.file, source=one.url, sha256=one.sha256, bytes=one.bytes)
+        for one in record.files
+    )
 
 
 def status(options: argparse.Namespace) -> int:

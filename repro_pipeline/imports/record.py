@@ -20,7 +20,7 @@ It is no part of any bundle, so that nothing that is made of a bundle can hold i
 no export.
 """
 
-Layout = Literal["paperbench", "rescience", "bundle"]
+Layout = Literal["paperbench", "rescience", "fetched", "bundle"]
 CommitId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
 
 
@@ -35,7 +35,7 @@ class Taken(Frozen):
 
     file: str
     source: str
-    """Its path in what was imported; empty for a file that the import wrote itself."""
+    """Its path in what was imported, or its address; empty for a file that the import wrote itself."""
     sha256: Sha256
     bytes: int
 

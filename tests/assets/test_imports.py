@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from pathlib import Path
@@ -196,3 +197,40 @@ def test_a_bundle_that_says_how_it_is_run_is_told_nothing_more(project, paper, c
     write(paper, {"task.yaml": "code: {command: [python, a.py]}\n"})
     assert main(["add", str(paper), "--id", "two"]) == 0
     assert capsys.readouterr().out == "Added two. Reproduce it with `repro run two`.\n"
+
+
+def test_what_is_no_folder_is_a_sentence(project, tmp_path, capsys):
+    repository(tmp_path / "repo", {"a.py": "1"})
+    for more in ([], ["--code", str(tmp_path / "repo")]):
+        assert main(["add", str(tmp_path / "absent"), *more]) == 2
+        assert "no such bundle" in capsys.readouterr().err
+        (tmp_path / "empty").mkdir(exist_ok=True)
+        assert main(["add", str(tmp_path / "empty"), *more]) == 2
+        assert "holds no paper" in capsys.readouterr().err
+
+
+def test_a_task_that_names_code_can_have_it_fetched(project, paper, tmp_path, capsys):
+    repository(tmp_path / "repo", {"a.py": "1"})
+    write(paper, {"task.yaml": "code: {path: theirs, command: [python, a.py]}\n"})
+    assert main(["add", str(paper)]) == 2
+    assert "is no folder of the bundle" in capsys.readouterr().err
+    assert main(["add", str(paper), "--code", str(tmp_path / "repo")]) == 0
+    assert (project / "papers/study/theirs/a.py").exists()
+
+
+def test_a_fetched_paper_has_an_event_too_and_takes_code(project, opened, tmp_path, monkeypatch):
+    sys.path.insert(0, str(ROOT / "tests/unit/fetch"))
+    import loopback
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    commit = repository(tmp_path / "repo", {"a.py": "1"})
+    pdf = (ROOT / "examples/random-forests-2001/paper.pdf").read_bytes()
+    with loopback.serving() as server:
+        server.on("/forests.pdf", loopback.Answer(pdf))
+        address = f"{server.url}/forests.pdf"
+        assert main(["add", address, "--code", str(tmp_path / "repo")]) == 0
+    (record,) = events(opened, "forests")
+    assert (record.layout, record.code.commit) == ("fetched", commit)
+    (file,) = record.files
+    assert (file.file, file.source) == ("paper.pdf", address)
+    assert file.sha256 == hashlib.sha256(pdf).hexdigest()
