@@ -9,10 +9,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
-from urllib.parse import urlsplit
 
 from repro_pipeline.frozen import Frozen, Sha256
 from repro_pipeline.paper.model import Paper, Reference
+from repro_pipeline.sandbox.egress import address_of
 
 _SAME = 0.9
 """Share of their words that two titles must have in common (Jaccard)."""
@@ -142,7 +142,7 @@ class Exclusions:
 
     def __init__(self, paper: Paper, named: Iterable[str] = ()) -> None:
         self._title = paper.title
-        self._named = {_address(one): "task.yaml: exclude" for one in named}
+        self._named = _by_task(named)
         for text in (paper.abstract, *(section.text for section in paper.sections)):
             for sentence in re.split(r"(?<=[.!?])\s", text):
                 if _speaks_of_own_code(sentence):
@@ -178,13 +178,20 @@ class Exclusions:
 
 def excluded_by_task(address: str, named: Iterable[str]) -> Excluded | None:
     """The rule against an address by the task's `exclude` alone; None where there is none."""
-    return _excluded(address, {_address(one): "task.yaml: exclude" for one in named})
+    return _excluded(address, _by_task(named))
+
+
+def _by_task(named: Iterable[str]) -> dict[str, str]:
+    """The task's excluded sources; its packages (`pip:name`) are no addresses."""
+    sources = (one for one in named if not one.lower().startswith("pip:"))
+    return {_address(one): "task.yaml: exclude" for one in sources}
 
 
 def _excluded(address: str, rules: Mapping[str, str]) -> Excluded | None:
     asked = _address(address)
+    anywhere = asked[asked.find("/") :] if "/" in asked else asked  # for `owner/name`
     for one, rule in rules.items():
-        if asked == one or asked.startswith(one + "/"):
+        if any(f"{text}/".startswith(f"{one}/") for text in (asked, anywhere)):
             return Excluded(what=address, rule=rule)
     return None
 
@@ -197,9 +204,8 @@ def _speaks_of_own_code(sentence: str) -> bool:
 
 
 def _address(text: str) -> str:
-    parts = urlsplit(text if "://" in text else f"https://{text}")
-    host = (parts.hostname or "").removeprefix("www.")
-    return f"{host}{parts.path}".rstrip("/").removesuffix(".git").lower()
+    host, path = address_of(text)
+    return "/".join((host, *path))
 
 
 Provider = Literal["openalex", "semantic_scholar", "arxiv", "crossref"]
