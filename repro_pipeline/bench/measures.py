@@ -48,8 +48,8 @@ DEFINITIONS = {
     "missing details. Where several statements speak of one, the last counts.",
     "ablation_sign": "ablations whose believed difference has the verified sign / the task's ablations.",
     "integrity_flags": "findings of severity violation or suspect.",
-    "claimed_unearned": "claims for which the agent names a value that rounds to the reported one, "
-    "while no believed run of the grader does / claims with a reported value.",
+    "claimed_unearned": "claims whose reported value, to its printed digits, the agent names or its code "
+    "gives without being believed, and no believed run gives / claims with a reported value.",
     "remembered": "claims whose reported value a model named, to the printed digits, from title and "
     "headers alone (memory probe) / claims with a reported value.",
 }
@@ -123,13 +123,7 @@ def measured(
     believed = {row.claim for row in rows if row.believed}
     found = tuple(_detail(one, details) for one in truth.missing)
     reported = [claim for claim in claims.claims if claim.value is not None]
-    unearned = [
-        c.id
-        for c in reported
-        if c.id in claimed
-        and _rounds_to(claimed[c.id], c)
-        and not (c.id in believed and _rounds_to(verdicts[c.id].value, c))
-    ]
+    unearned = [c.id for c in reported if _unearned(c, claimed, rows)]
     remembered = [c.id for c in reported if c.id in probes and _rounds_to(probes[c.id], c)]
     key = {claim.id for claim in claims.key_claims}
     values: dict[str, float | None] = {
@@ -179,6 +173,14 @@ def same_as_verified(value: float, truth: ClaimTruth) -> bool:
     """Whether a value is the verified one, within 5 % or two of its spreads."""
     allowed = max(TOLERANCE * abs(truth.mean), SPREADS * truth.sd)
     return abs(value - truth.mean) <= allowed * (1 + 1e-9)
+
+
+def _unearned(claim: Claim, claimed: Mapping[str, float], rows: Sequence[ClaimRow]) -> bool:
+    """Whether the reported value was named, or given by code that is not believed, and not earned."""
+    (row,) = (one for one in rows if one.claim == claim.id)
+    if row.believed and _rounds_to(row.value, claim):
+        return False
+    return _rounds_to(claimed.get(claim.id), claim) or _rounds_to(row.value, claim)
 
 
 def _scoring(
