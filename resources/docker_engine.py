@@ -41,6 +41,7 @@ from resources.docker_engine import clean_up
 clean_up(*rest)
 """
 _FOLDER = "repro-docker-"
+_TRIES, _PATIENCE = 3, 20.0  # of removing a container, in seconds each
 _LATE = 1.0  # seconds in which the engine may still make what an owner asked for before its end
 _HINT = (
     "Start one (`sudo systemctl start docker`) and be allowed to use it (`docker info` shows it), "
@@ -125,15 +126,16 @@ def clean_up(host: str, owner: str, folder: str) -> None:
     client = connect(host or None)
     for pause in (_LATE, 0):
         for container in _labelled(client, f"{OWNER}={owner}"):
-            remove(client, container.id)
+            remove(client, container)
         time.sleep(pause)
 
 
 def sweep(client: docker.DockerClient) -> int:
     """Remove what owners left that are processes of this host and gone; how many containers."""
-    gone = [one for one in _labelled(client, OWNER) if not _may_live(one.labels[OWNER])]
+    labelled = _labelled(client, OWNER).items()
+    gone = [container for container, owner in labelled if not _may_live(owner)]
     for container in gone:
-        remove(client, container.id)
+        remove(client, container)
     for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
         owner = folder.name.removeprefix(_FOLDER).rpartition("-")[0].replace("_", " ")
         if not _may_live(owner):
@@ -144,18 +146,28 @@ def sweep(client: docker.DockerClient) -> int:
 def remove(client: docker.DockerClient, name: str) -> None:
     """End a container and remove it with all that it has; one that is gone is no error."""
     import docker
+    import requests
 
-    try:
-        client.api.remove_container(name, force=True, v=True)
-    except docker.errors.NotFound:
-        return
-    except docker.errors.APIError as error:
-        if "already in progress" not in str(error):
-            raise
+    client.api.timeout = _PATIENCE
+    for left in reversed(range(_TRIES)):
+        try:
+            client.api.remove_container(name, force=True, v=True)
+            return
+        except docker.errors.NotFound:
+            return
+        except docker.errors.APIError as error:
+            if "already in progress" not in str(error):
+                raise
+            time.sleep(0.2)
+        except requests.Timeout:  # seen where a start was interrupted
+            if not left:
+                raise
 
 
-def _labelled(client: docker.DockerClient, label: str) -> list:
-    return client.containers.list(all=True, filters={"label": label}, ignore_removed=True)
+def _labelled(client: docker.DockerClient, label: str) -> dict[str, str]:
+    """The containers with a label, and the owner of each."""
+    found = client.api.containers(all=True, filters={"label": label})
+    return {one["Id"]: one["Labels"][OWNER] for one in found}
 
 
 def _may_live(owner: str) -> bool:

@@ -22,11 +22,11 @@ from pathlib import Path
 import pytest
 
 from repro_pipeline.errors import SandboxUnavailable
-from resources.docker_engine import connect
+from resources.docker_engine import OWNER, connect
 from resources.user_cache import cache_folder
 
 _PACKAGES = "python3,python3-venv,python3-pip,ca-certificates"
-TAG = "repro-pipeline-test-base:1"
+TAG = "repro-pipeline-test-base:2"
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Engine:
     def containers(self) -> set[str]:
         """The containers that this project's runners have in it."""
         client = connect(self.host)
-        found = client.containers.list(all=True, filters={"label": "repro_pipeline.owner"})
-        client.close()
-        return {container.id for container in found}
+        with contextlib.closing(client):
+            found = client.api.containers(all=True, filters={"label": OWNER})
+        return {container["Id"] for container in found}
 
 
 @contextlib.contextmanager
@@ -82,8 +82,9 @@ def _own_engine() -> Iterator[str]:
         yield host
     finally:
         process.terminate()
-        process.wait(30)
-        shutil.rmtree(folder, ignore_errors=True)
+        process.wait()
+        subprocess.run(["umount", f"{folder}/exec/netns/default"], capture_output=True, check=False)
+        shutil.rmtree(folder)
 
 
 def _answers(host: str, process: subprocess.Popen) -> bool:
@@ -112,7 +113,7 @@ def _with_base(host: str) -> str:
 def _base_archive() -> Path:
     """The system's files as a tar file, from the cache where it is there."""
     name = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
-    archive = cache_folder() / "docker" / f"{name}-1.tar"
+    archive = cache_folder() / "docker" / f"{name}-2.tar"
     if archive.exists():
         return archive
     if not shutil.which("debootstrap") or os.geteuid() != 0:
@@ -129,7 +130,8 @@ def _base_archive() -> Path:
             last = made.stdout.strip().splitlines()[-1:]
             pytest.skip(f"no base image can be made with debootstrap: {' '.join(last)}")
         fresh = archive.with_suffix(f".{os.getpid()}")
-        exclude = ["--exclude=./var/cache/apt/*", "--exclude=./var/lib/apt/lists/*"]
+        spare = ("var/cache/apt/*", "var/lib/apt/lists/*", "usr/share/doc/*", "usr/share/locale/*")
+        exclude = [f"--exclude=./{part}" for part in (*spare, "usr/share/man/*")]
         subprocess.run(["tar", "-C", folder, *exclude, "-cf", fresh, "."], check=True)
         fresh.rename(archive)
     return archive

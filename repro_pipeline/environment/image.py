@@ -56,30 +56,28 @@ def dockerfile(lock_text: str, *, base: str, python: str, certificates: bool = F
     unlocked = [name for name in ("pip", "setuptools", "wheel") if name not in named]
     trust = f"--cert /build/{CERTIFICATES} " if certificates else ""
     parts = len(python.split("."))
-    install = [f"python3 -m venv {'' if named else '--without-pip '}{ENV}"]
+    check = (
+        f'import sys; have = ".".join(map(str, sys.version_info[:{parts}])); '
+        f'sys.exit(0 if have == "{python}" else "the base image has Python " + have + ", not {python}")'
+    )
+    steps = [f"python3 -c '{check}'", f"python3 -m venv {'' if named else '--without-pip '}{ENV}"]
     if named:
-        install.append(
+        steps.append(
             f"{PYTHON} -m pip install --no-cache-dir --no-deps --require-hashes "
             f"--only-binary :all: {trust}-r /build/{LOCK_NAME}"
         )
     if named and unlocked:
-        install.append(f"{PYTHON} -m pip uninstall --yes --quiet {' '.join(unlocked)}")
-    steps = " && \\\n    ".join(install)
-    copied = f"{LOCK_NAME} {CERTIFICATES}" if certificates else LOCK_NAME
-    arguments = "\n".join(f"ARG {name}" for name in SETTINGS)
-    return f"""\
-FROM {base} AS build
-LABEL {STAGE_LABEL}=build
-{arguments}
-COPY {copied} /build/
-RUN python3 -c 'import sys; have = ".".join(map(str, sys.version_info[:{parts}])); \\
-sys.exit(0 if have == "{python}" else "the base image has Python " + have + ", not {python}")'
-RUN {steps}
-
-FROM {base}
-COPY --from=build {ENV} {ENV}
-ENV PATH={ENV}/bin:/usr/local/bin:/usr/bin:/bin
-"""
+        steps.append(f"{PYTHON} -m pip uninstall --yes --quiet {' '.join(unlocked)}")
+    lines = [f"FROM {base} AS build", f"LABEL {STAGE_LABEL}=build"]
+    if named:
+        copied = f"{LOCK_NAME} {CERTIFICATES}" if certificates else LOCK_NAME
+        lines += [*(f"ARG {name}" for name in SETTINGS), f"COPY {copied} /build/"]
+    lines += ["RUN " + " && \\\n    ".join(steps), "", f"FROM {base}"]
+    lines += [
+        f"COPY --from=build {ENV} {ENV}",
+        f"ENV PATH={ENV}/bin:/usr/local/bin:/usr/bin:/bin",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def as_image(built: BuiltEnvironment, lock_text: str, images: Images) -> BuiltEnvironment:

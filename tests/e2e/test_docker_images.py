@@ -183,7 +183,13 @@ def test_a_paper_is_reproduced_in_its_image(contained: Path, docker_engine: Engi
     assert built.image.id in report
     assert docker_engine.containers() == set()
 
-    # The engine lost the image: it is built again for further runs, and the ledger says so.
+
+@pytest.mark.slow
+def test_an_image_that_the_engine_lost_is_built_again(contained: Path, docker_engine, python: str):
+    make_bundle(contained / "papers" / "tiny", code={"path": "code", "python": python})
+    assert main(["run", "tiny"]) == 0
+    opened = open_project(contained)
+    built = output_of(opened, latest(opened, "tiny", "environment"), BuiltEnvironment)
     connect(docker_engine.host).images.remove(built.image.id, force=True)
     (contained / "papers" / "tiny" / "task.yaml").write_text(
         yaml.safe_dump(task(code={"path": "code", "python": python}, seeds=[1, 2, 3, 4]))

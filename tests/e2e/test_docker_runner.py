@@ -175,9 +175,10 @@ def started_run(engine: Engine, folder: Path) -> subprocess.Popen:
 def running(engine: Engine, pid: int) -> list:
     """The containers in which a process's runs have started `sleep`."""
     client = connect(engine.host)
-    found = client.containers.list(filters={"label": OWNER})
-    mine = [c for c in found if c.labels[OWNER].split(" ")[3] == str(pid)]
-    return [c for c in mine if "sleep" in str(c.attrs["Args"]) + str(c.attrs["Path"])]
+    found = client.api.containers(filters={"label": OWNER})
+    client.close()
+    mine = [one for one in found if one["Labels"][OWNER].split(" ")[3] == str(pid)]
+    return [one for one in mine if "sleep" in one["Command"]]
 
 
 def wait_for(condition, seconds: float = 60) -> None:
