@@ -46,8 +46,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         made = options.project or one_paper(Path(folder) / "one")
         (paper,) = (place.name for place in (made / "papers").iterdir())
-        print("| papers | events each | rescore | a paper | nothing to do | memory | growth of |")
-        print("| --- | --- | --- | --- | --- | --- | --- |")
+        print(
+            "| papers | events each | rescore | a paper | of it CPU | nothing to do | memory | growth of |"
+        )
+        print("| --- | --- | --- | --- | --- | --- | --- | --- |")
         for count in options.papers:
             root = Path(folder) / f"of-{count}"
             shutil.copytree(made, root, symlinks=True)
@@ -75,7 +77,9 @@ def row(root: Path, paper: str, count: int) -> str:
     text = rubric.read_text().replace("threshold: 0.05", "threshold: 0.02")
     rubric.write_text(text.replace("no_leakage: {critical: true}", "no_leakage: {critical: false}"))
     before = sizes(root)
+    cpu = cpu_seconds()
     seconds = timed(root, "rescore", "--stale")
+    cpu = cpu_seconds() - cpu
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     after = sizes(root)
     again = timed(root, "rescore", "--stale")
@@ -84,8 +88,8 @@ def row(root: Path, paper: str, count: int) -> str:
         for name in PARTS
     )
     return (
-        f"| {count} | {events} | {seconds:.0f} s | {seconds / count:.2f} s | {again:.0f} s | "
-        f"{peak:.0f} MiB | {growth} |"
+        f"| {count} | {events} | {seconds:.0f} s | {seconds / count:.2f} s | {cpu / count:.2f} s | "
+        f"{again:.0f} s | {peak:.0f} MiB | {growth} |"
     )
 
 
@@ -136,6 +140,12 @@ def sizes(root: Path) -> dict[str, int]:
         )
         for name, pattern in PARTS.items()
     }
+
+
+def cpu_seconds() -> float:
+    """Of all commands so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def timed(root: Path, *arguments: str) -> float:

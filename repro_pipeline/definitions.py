@@ -34,10 +34,8 @@ from assets.sweeps import sweep, sweep_of_a_paper, sweep_schedules
 from assets.watch import run_new_papers, watch_project
 from repro_pipeline.config import CONFIG_NAME, ProjectConfig
 from repro_pipeline.yamlfile import load_model
-from resources.opening import locate_project
+from resources.opening import PROJECT_VARIABLE, locate_project
 from resources.project import ProjectResource
-
-PROJECT_VARIABLE = "REPRO_PROJECT"
 
 STAGE_ASSETS = (
     paper_bundle,

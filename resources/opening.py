@@ -19,6 +19,8 @@ from repro_pipeline.project import Project
 from repro_pipeline.yamlfile import load_model
 
 SECRET_NAME = "secret"
+PROJECT_VARIABLE = "REPRO_PROJECT"
+"""The environment variable that names the project's folder."""
 
 
 def open_project(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import lru_cache
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from pydantic import Field
 
 from repro_pipeline.config import ProjectConfig
 from repro_pipeline.project import Project
-from resources.opening import open_project
+from resources.opening import PROJECT_VARIABLE, locate_project, open_project
 
 
 class LaunchBudget(dg.Config):
@@ -36,7 +37,9 @@ class LaunchModels(dg.Config):
 class ProjectResource(dg.ConfigurableResource):
     """The folder with `repro.yaml`, and what one launch has otherwise: its values are the defaults."""
 
-    root: str
+    root: str = Field(
+        default="", description="Its folder; by default $REPRO_PROJECT, or the one at hand."
+    )
     runner: str | None = Field(
         default=None,
         description="unsafe_local runs code without a sandbox: recorded, and shown in every report.",
@@ -77,7 +80,10 @@ class ProjectResource(dg.ConfigurableResource):
             "models": self.models and self.models.model_dump(exclude_none=True),
         }
         given = {name: value for name, value in changes.items() if value is not None}
-        return _open(self.root, self.runner, self.agent, self.replay, json.dumps(given))
+        root = self.root or str(
+            locate_project(Path(os.environ.get(PROJECT_VARIABLE) or Path.cwd()))
+        )
+        return _open(root, self.runner, self.agent, self.replay, json.dumps(given))
 
 
 @lru_cache(maxsize=4)
