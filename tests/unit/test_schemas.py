@@ -86,7 +86,7 @@ def test_a_schema_refuses_an_unknown_key_in_every_mapping(name):
         ("task.yaml", {"claims": [{"id": "a", "metric": "m", "reported": {"table": "T"}}]}),
         ("repro.yaml", {"limits": {"memory": "4GB"}}),
         ("repro.yaml", {"limits": {"memory": 1.5}}),
-        ("repro.yaml", {"runner": "docker"}),
+        ("repro.yaml", {"runner": "podman"}),
         ("experiment.yaml", {"entry": []}),
         ("metrics.json", {"metrics": [{"claim": "a", "value": "3.9"}]}),
     ],
