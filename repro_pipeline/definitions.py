@@ -71,11 +71,14 @@ rescore_paper = dg.define_asset_job(
 
 
 def build_definitions(
-    root: Path | None = None, overrides: Mapping[str, Any] | None = None
+    root: Path | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    executor: dg.ExecutorDefinition = dg.in_process_executor,
 ) -> dg.Definitions:
     """The Dagster app of the project at `root` (by default: found from $REPRO_PROJECT or here).
 
-    `overrides` replace resources by name. Raises BundleError where there is no project.
+    `overrides` replace resources by name; `executor` is where a launch's stages run. Raises
+    BundleError where there is no project.
     """
     root = root or locate_project(Path(os.environ.get(PROJECT_VARIABLE) or Path.cwd()))
     config = load_model(root / CONFIG_NAME, ProjectConfig)
@@ -85,5 +88,5 @@ def build_definitions(
         schedules=sweep_schedules(config),
         sensors=[watch_project, run_new_papers, rescore_on_change, send_alerts],
         resources={"project": ProjectResource.of(root, config), **(overrides or {})},
-        executor=dg.in_process_executor,
+        executor=executor,
     )
