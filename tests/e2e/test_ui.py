@@ -38,12 +38,14 @@ query Asset($key: AssetKeyInput!, $partition: String!) {
       owners { ... on TeamAssetOwner { team } }
       kinds
       assetMaterializations(limit: 1) { metadataEntries { label ... on TextMetadataEntry { text } } }
-      assetChecksOrError {
-        ... on AssetChecks {
-          checks { name executionForLatestMaterialization { status evaluation { success } } }
-        }
-      }
     }
+  }
+}
+"""
+CHECK = """
+query Check($key: AssetKeyInput!, $name: String!, $partition: String) {
+  assetCheckExecutions(assetKey: $key, checkName: $name, limit: 1, partition: $partition) {
+    status runId partition evaluation { success }
   }
 }
 """
@@ -86,13 +88,23 @@ def server(project: Path, repro):
     assert process.wait(60) == 0
 
 
-def launch(server: Server, job: str, paper: str) -> str:
-    """Launch a job for one paper as the launchpad does; wait for its end; the run's status."""
+def check(server: Server, name: str, paper: str = "tiny") -> dict:
+    """The latest evaluation of a check of `scores` for one paper."""
+    variables = {"key": {"path": ["scores"]}, "name": name, "partition": paper}
+    (last,) = server.ask(CHECK, **variables)["assetCheckExecutions"]
+    return last
+
+
+def launch(server: Server, job: str, paper: str | None, config: dict | None = None) -> str:
+    """Launch a job as the launchpad does, of one paper or of none; wait for its end; its status."""
     repository = {"repositoryName": "__repository__", "repositoryLocationName": "repro_pipeline"}
     params = {
         "selector": {**repository, "pipelineName": job},
         "mode": "default",
-        "executionMetadata": {"tags": [{"key": "dagster/partition", "value": paper}]},
+        "runConfigData": config or {},
+        "executionMetadata": {
+            "tags": [{"key": "dagster/partition", "value": paper}] if paper else []
+        },
     }
     launched = server.ask(LAUNCH, params=params)["launchRun"]
     assert launched["__typename"] == "LaunchRunSuccess", launched
@@ -116,14 +128,10 @@ def test_a_paper_launched_from_the_ui(server: Server, project: Path, browser, ar
 
     node = asset(server, "scores")
     assert node["groupName"] == "judge" and node["owners"] and node["description"]
-    checks = {
-        check["name"]: check["executionForLatestMaterialization"]
-        for check in node["assetChecksOrError"]["checks"]
-    }
-    assert set(checks) == {"stage_ok", *(dimension.id for dimension in scores.dimensions)}
+    assert check(server, "stage_ok")["evaluation"]["success"]
     for dimension in scores.dimensions:
         passed = dimension.outcome in {"pass", "not_applicable"}
-        assert checks[dimension.id]["evaluation"]["success"] is passed, dimension
+        assert check(server, dimension.id)["evaluation"]["success"] is passed, dimension
     entries = node["assetMaterializations"][0]["metadataEntries"]
     assert {"headline", "verdicts", "ledger head"} <= {entry["label"] for entry in entries}
     assert node["staleStatus"] == "FRESH"
@@ -133,11 +141,21 @@ def test_a_paper_launched_from_the_ui(server: Server, project: Path, browser, ar
     while asset(server, "scores")["staleStatus"] == "FRESH":  # until the daemon's sensor saw it
         time.sleep(1)
     assert asset(server, "experiment_ledger")["staleStatus"] == "FRESH"
-    assert launch(server, "rescore_paper", "tiny") == "SUCCESS"
+    assert launch(server, "rescore_papers", None) == "SUCCESS"
     assert asset(server, "scores")["staleStatus"] == "FRESH"
+    assert asset(server, "report")["staleStatus"] == "FRESH"
+    assert check(server, "metric_parity")["runId"] == latest(opened, "tiny", "scores").launch
     assert latest(opened, "tiny", "scores").launch != latest(opened, "tiny", "baseline").launch
 
+    two_seeds = {"resources": {"project": {"config": {"seeds": 2}}}}
+    own = {**two_seeds, "ops": {"sweep": {"config": {"fresh_dependencies": False}}}}
+    assert launch(server, "sweep_paper", "tiny", own) == "SUCCESS"
+
     pages = {
+        "launchpad": ("/locations/repro_pipeline/jobs/reproduce_paper/playground", "Launch run"),
+        "checks": ("/assets/scores?view=checks", "metric_parity"),
+        "sweep": ("/assets/sweep?view=checks", "same_conclusion"),
+        "partition": ("/assets/scores?view=partitions&partition=tiny", "headline"),
         "graph": ("/asset-groups/~all?expanded=judge", "understand"),
         "scores": ("/assets/scores?view=overview", "2 of 2 claims reproduced"),
         "runs": ("/runs", "reproduce_paper"),
