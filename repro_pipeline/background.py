@@ -69,10 +69,14 @@ def log_of(state: Path, paper: str) -> Path:
 
 @contextmanager
 def at_work(state: Path, paper: str) -> Iterator[None]:
-    """This process is at work on a paper, until the end of the context."""
-    earlier = [one for one in launches(state) if one.paper == paper]
-    log = earlier[0].log if earlier else None
-    _write(state, paper, "running", os.getpid(), log)
+    """This process is at work on a paper, until the end of the context.
+
+    Of a process that a keeper began, the keeper writes it down, until the process has ended.
+    """
+    if any(one.paper == paper and one.pid == os.getpid() for one in launches(state)):
+        yield
+        return
+    _write(state, paper, "running", os.getpid(), None)
     try:
         yield
     finally:

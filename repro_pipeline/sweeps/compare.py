@@ -71,7 +71,7 @@ def summary(comparisons: Sequence[ClaimComparison]) -> str:
     """All of them in one line."""
     changed = [one for one in comparisons if not one.same]
     moved = [one for one in comparisons if one.same and one.because != "same"]
-    said = f"{len(comparisons) - len(changed)} of {counted(len(comparisons), 'claim')} came to the same"
+    said = f"{len(comparisons) - len(changed)} of {counted(len(comparisons), 'claim')} as before"
     if changed:
         said += "; another conclusion: " + ", ".join(
             f"{one.claim} ({plain(one.because)})" for one in changed[:_NAMED]

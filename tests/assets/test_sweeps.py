@@ -44,7 +44,7 @@ def test_sweeps_run_fresh_seeds_and_leave_the_reproduction_as_it_is(project, rep
         name: latest(opened, "tiny", name) for name in ("scores", "experiment_ledger", "baseline")
     }
     assert main(["sweep", "tiny"]) == 0
-    assert "2 of 2 claims came to the same." in capsys.readouterr().out
+    assert "2 of 2 claims as before." in capsys.readouterr().out
     assert main(["sweep", "--all", "--fresh-dependencies"]) == 0
     assert "resolve to the same packages as before" in capsys.readouterr().out
 
