@@ -5,9 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -97,9 +100,6 @@ def test_planted_keys_are_nowhere_in_what_a_project_leaves(project: Path, model:
 
 
 def test_the_read_only_page_lets_nothing_be_launched(project: Path, repro):
-    import socket
-    import time
-
     make_bundle(project / "papers" / "tiny")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -122,10 +122,8 @@ def test_the_read_only_page_lets_nothing_be_launched(project: Path, repro):
             break
         except OSError:
             time.sleep(0.5)
-    assert ask("{ permissions { permission value } }")["permissions"]
-    granted = {
-        one["permission"]
-        for one in ask("{ permissions { permission value } }")["permissions"]
-        if one["value"]
-    }
-    assert granted == set()
+    permissions = ask("{ permissions { permission value } }")["permissions"]
+    granted = {one["permission"] for one in permissions if one["value"]}
+    assert permissions and granted == set()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 0

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -83,6 +84,8 @@ def server(project: Path, repro):
             break
         except OSError:
             time.sleep(0.5)
+    # What nobody reads fills the pipe in the end, and then all of Dagster waits.
+    threading.Thread(target=process.stdout.read, daemon=True).start()
     yield running
     os.kill(process.pid, signal.SIGINT)
     assert process.wait(60) == 0
