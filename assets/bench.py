@@ -51,13 +51,14 @@ class BenchResource(dg.ConfigurableResource):
         )
 
     def _opener(self) -> Callable[[Path], Project]:
+        plan = Plan.model_validate_json(self.plan)
+
         def opened(root: Path) -> Project:
             if root.name != "project":  # the grader asks nobody
                 return open_project(root)
-            session = None
-            if self.replay:
-                path = Path(self.replay, f"{root.parent.name}.jsonl")
-                session = str(path) if path.exists() else None
+            session, name = None, root.parent.name
+            if self.replay and plan.contestant(key_of(name).contestant).models is not None:
+                session = str(Path(self.replay, f"{name}.jsonl"))  # an error where there is none
             return open_project(root, agent=True, replay=session)
 
         return opened
