@@ -6,6 +6,7 @@ The layout is the public benchmark's: `config.yaml` (id, title), `paper.md`, `pa
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from repro_pipeline.imports.foreign_yaml import read_foreign
@@ -20,7 +21,13 @@ _TELLING = (*_OF_A_JUDGE, _BLACKLIST, _ADDENDUM)
 
 
 def is_paperbench(source: Path) -> bool:
-    """Whether a folder has the shape: a configuration with id and title, and what only PaperBench has."""
+    """Whether a folder has the shape: a configuration with id and title, and what only PaperBench has.
+
+    One with a judge's file has it whatever its configuration: as a bundle it would be copied whole,
+    and agents would be shown what is kept from them.
+    """
+    if any(os.path.lexists(source / name) for name in _OF_A_JUDGE):
+        return True
     if not any((source / name).is_file() for name in _TELLING):
         return False
     config = read_foreign(source / _CONFIG)
@@ -28,8 +35,22 @@ def is_paperbench(source: Path) -> bool:
 
 
 def paperbench_id(source: Path) -> str:
-    """The paper's id by its configuration."""
-    return str((read_foreign(source / _CONFIG) or {})["id"])
+    """The paper's id by its configuration. Raises ImportFault where that does not say it."""
+    return _configured(source, "id")
+
+
+def _configured(source: Path, key: str) -> str:
+    value = (read_foreign(source / _CONFIG) or {}).get(key)
+    if isinstance(value, str) and value.strip():
+        return value.strip()
+    judges = [name for name in _OF_A_JUDGE if os.path.lexists(source / name)]
+    kept = f" It holds {' and '.join(judges)}, which agents may not see." if judges else ""
+    raise ImportFault(
+        f"says no `{key}` that can be read, or is not there.{kept}",
+        where=str(source / _CONFIG),
+        hint="A PaperBench folder's config.yaml gives `id` and `title`."
+        + (f" If it is none, take {' and '.join(judges)} out of it." if judges else ""),
+    )
 
 
 def import_paperbench(source: Path, bundle: Path, grading: Path, *, asked: str) -> ImportRecord:
@@ -41,13 +62,14 @@ def import_paperbench(source: Path, bundle: Path, grading: Path, *, asked: str) 
             where=str(source),
             hint=f"Put {' or '.join(_PAPERS)} there: the benchmark keeps them in large-file storage.",
         )
-    if any(_is_pointer(source / name) for name in papers):
-        raise ImportFault(
-            "holds a pointer to large-file storage in the paper's place.",
-            where=str(source / papers[0]),
-            hint="Fetch the paper itself with `git lfs pull`.",
-        )
-    title = str((read_foreign(source / _CONFIG) or {})["title"]).strip()
+    for name in (*papers, *_TELLING):
+        if (source / name).is_file() and _is_pointer(source / name):
+            raise ImportFault(
+                "is a pointer to large-file storage, and not the file.",
+                where=str(source / name),
+                hint="Fetch the file itself with `git lfs pull`.",
+            )
+    title = _configured(source, "title")
     excluded = blacklist(source / _BLACKLIST)
     files = [take(source, name, bundle, name) for name in papers]
     files += [
@@ -72,12 +94,27 @@ def import_paperbench(source: Path, bundle: Path, grading: Path, *, asked: str) 
 
 
 def blacklist(path: Path) -> list[str]:
-    """The addresses of a blacklist, a line each; `none` names none."""
+    """The addresses of a blacklist, a line each; `none` names none.
+
+    Words beside an address are no part of it; a line without a slash is taken whole. Raises
+    ImportFault for what is no UTF-8: an address that is misread excludes nothing.
+    """
     if not path.is_file():
         return []
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise ImportFault(
+            "is not UTF-8.", where=str(path), hint="Write it anew as UTF-8."
+        ) from None
     named = [line.strip() for line in lines if not line.lstrip().startswith("#")]
-    return list(dict.fromkeys(one for one in named if one and one.lower() != "none"))
+    told = [one for one in named if one and one.lower().rstrip(".") != "none"]
+    return list(dict.fromkeys(address for one in told for address in _addresses(one)))
+
+
+def _addresses(line: str) -> list[str]:
+    words = [word.strip("<>()[],;\"'`") for word in line.split()]
+    return [word for word in words if word.strip("/") and "/" in word] or [line]
 
 
 def _notes(files: list[Taken], hidden: list[Taken], excluded: list[str]) -> list[str]:

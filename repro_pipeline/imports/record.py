@@ -20,6 +20,8 @@ It is no part of any bundle, so that nothing that is made of a bundle can hold i
 no export.
 """
 
+_NOT_CONTENT = {".git", ".venv", ".ipynb_checkpoints", ".DS_Store"}
+
 Layout = Literal["paperbench", "rescience", "fetched", "bundle"]
 CommitId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
 
@@ -112,12 +114,14 @@ def _taken(path: Path, place: str, source: str) -> Taken:
 
 
 def files_below(folder: Path) -> list[str]:
-    """All files below a folder by their paths, hidden ones left out; links are named, not followed."""
+    """All files below a folder by their paths; links are named, not followed.
+
+    What Git and editors keep for themselves is left out.
+    """
     found = []
     for path in folder.rglob("*"):
         inner = path.relative_to(folder)
-        hidden = any(part.startswith(".") for part in inner.parts)
-        if not hidden and (path.is_symlink() or path.is_file()):
+        if _NOT_CONTENT.isdisjoint(inner.parts) and (path.is_symlink() or path.is_file()):
             found.append(inner.as_posix())
     return sorted(found)
 

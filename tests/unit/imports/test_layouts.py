@@ -95,15 +95,74 @@ def test_a_link_in_a_foreign_folder_is_refused(tmp_path):
         imported(source, tmp_path)
 
 
+@pytest.mark.parametrize("name", ["inner", "config.yaml", "blacklist.txt", "code", "task.yaml"])
+def test_what_a_link_names_is_never_read(tmp_path, name):
+    """Not even to know the folder by, and not where it names nothing: an exclusion would be lost."""
+    outside = rescience(tmp_path / "outside")
+    source = paperbench(tmp_path / "x")
+    for target in (outside, outside / "absent"):
+        (source / name).unlink(missing_ok=True)
+        (source / name).symlink_to(target)
+        with pytest.raises(UserError):
+            imported(source, tmp_path / "a")
+    article = tmp_path / "y"
+    article.mkdir()
+    (article / "inner").symlink_to(outside)
+    with pytest.raises(UserError, match="link"):
+        imported(article, tmp_path / "b")
+    assert not list(tmp_path.glob("[ab]/**/*.tex"))
+
+
+@pytest.mark.parametrize("judges", ["rubric.json", "judge.addendum.md"])
+@pytest.mark.parametrize(
+    "config", ["id: [x\n", "id: x\n", "id: &a x\ntitle: *a\n", "id:\ntitle: x\n"]
+)
+def test_what_a_judge_reads_never_becomes_part_of_a_bundle(tmp_path, judges, config):
+    """A configuration that cannot be read made a bundle of the folder, rubric and all."""
+    files = {"paper.md": PAPER, judges: JUDGE_WORDS, "config.yaml": config}
+    source = write(tmp_path / "x", files)
+    assert layout_of(source) == "paperbench"
+    with pytest.raises(UserError, match="says no `(id|title)`"):
+        id_of(source, "paperbench")
+        imported(source, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["blacklist.txt", "rubric.json", "addendum.md"])
+def test_a_pointer_stands_for_no_file(tmp_path, name):
+    source = paperbench(tmp_path / "x")
+    (source / name).write_text("version https://git-lfs.github.com/spec/v1\nsize 3\n")
+    with pytest.raises(UserError, match="pointer"):
+        imported(source, tmp_path)
+
+
+def test_hidden_files_are_taken_with_the_code_and_told_elsewhere(tmp_path):
+    more = {"code/.hydra/a.yaml": "x", ".secret": "y", "code/.git/HEAD": "z", "code/b ä.py": ""}
+    record, folder, _ = imported(write(paperbench(tmp_path / "x"), more), tmp_path)
+    assert (folder / "code/.hydra/a.yaml").exists() and (folder / "code/b ä.py").exists()
+    assert ".secret" in record.left_out and not (folder / "code/.git").exists()
+
+
+def test_a_blacklist_in_other_hands(tmp_path):
+    path = tmp_path / "blacklist.txt"
+    path.write_bytes(
+        "\ufeffhttps://a.b/c\r\n- https://a.b/d (the authors')\r\n# https://a.b/e\r\nNone.".encode()
+    )
+    assert blacklist(path) == ["https://a.b/c", "https://a.b/d"]
+    for encoding in ("utf-16", "latin-1"):
+        path.write_bytes("https://a.b/é".encode(encoding))
+        with pytest.raises(UserError, match="UTF-8"):
+            blacklist(path)
+
+
 @pytest.mark.parametrize(
     "files",
     [
         {"paper.md": PAPER},
         {"paper.md": PAPER, "config.yaml": "id: x\ntitle: y\n"},
-        {"paper.md": PAPER, "rubric.json": "{}"},
+        {"paper.md": PAPER, "config.yaml": "- a", "blacklist.txt": "none"},
         {"paper.md": PAPER, "metadata.yaml": "title: x\nauthors: []\njournal: []\n"},
         {"metadata.yaml": "title: x\n"},
-        {"metadata.yaml": ": : :", "config.yaml": "- a", "rubric.json": ""},
+        {"metadata.yaml": ": : :", "config.yaml": "- a"},
     ],
 )
 def test_other_folders_are_bundles(tmp_path, files):
