@@ -3,9 +3,9 @@
 Names are looked up here, once, and the address that was checked is the one connected to, so that a
 name server which changes its mind reaches nothing. Addresses that are not of the public internet are
 refused. A plain HTTP request is parsed and written anew, one on a connection. Of HTTPS the first
-record must be a handshake that names the same host, so that a tunnel carries no other protocol and
-goes to no other site of the same server; what is said inside is not seen. All bytes count against
-one limit, and none is passed on beyond it.
+record must be a handshake that names the same host, so that a tunnel begins as no other protocol
+and for no other site; what is said inside is not seen. All bytes count against one limit, and none is
+passed on beyond it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import socket
 import struct
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from repro_pipeline.sandbox.egress import (
@@ -44,6 +44,8 @@ _HOP = {
     *("connection", "keep-alive", "te", "trailer", "upgrade", "expect", "host"),
     *("proxy-connection", "proxy-authorization", "proxy-authenticate"),
 }
+_HIDING = {0xFE0D, 0xFFCE}
+"""Extensions of TLS that carry another, encrypted name (ECH and its draft ESNI)."""
 _PREFIX = "repro-egress-"
 _SHOWN = 500  # characters of a path that are recorded
 
@@ -171,7 +173,7 @@ class EgressProxy:
         first = _first_record(client, rest)
         named = server_name(first)
         if named != host_name(asked.host):
-            said = f"names '{named}'" if named else "is no TLS, or names no host"
+            said = f"names '{named}'" if named else "is no TLS that plainly names one host"
             self._record(asked, f"what was sent to '{asked.host}' {said}")
             return
         with self._kept(self._connect(asked)) as server:
@@ -258,25 +260,42 @@ class EgressProxy:
                     other.pop(source).shutdown(socket.SHUT_WR)
 
 
-def server_name(record: bytes) -> str | None:
-    """The host that the first record of TLS names (RFC 8446, RFC 6066); None where it names none."""
+def server_name(text: bytes) -> str | None:
+    """The host that the first record of TLS names (RFC 8446, RFC 6066); None where it names none.
+
+    None as well for what two readers could read in two ways: a handshake that is not the whole of the
+    record, an extension or a name that stands twice, lengths that do not meet. And for one that hides
+    another name (encrypted client hello, which some programs send as a decoy).
+    """
     with contextlib.suppress(struct.error, IndexError, UnicodeDecodeError, ValueError):
-        if record[0] != 22 or record[5] != 1:  # a handshake, of a client
+        size = struct.unpack_from("!H", text, 3)[0]
+        record = text[5 : 5 + size]
+        whole = len(record) == size == 4 + int.from_bytes(record[1:4])
+        if text[0] != 22 or record[0] != 1 or not whole:  # a handshake, of a client
             return None
-        at = 5 + 4 + 2 + 32
+        at = 4 + 2 + 32
         at += 1 + record[at]  # session
         at += 2 + struct.unpack_from("!H", record, at)[0]  # ciphers
         at += 1 + record[at]  # compressions
-        end = at + 2 + struct.unpack_from("!H", record, at)[0]
-        at += 2
-        while at < end:
-            kind, size = struct.unpack_from("!HH", record, at)
-            if kind == 0:
-                entry, length = struct.unpack_from("!BH", record, at + 6)
-                name = record[at + 9 : at + 9 + length].decode("ascii")
-                return host_name(name) if entry == 0 and len(name) == length else None
-            at += 4 + size
+        if at + 2 + struct.unpack_from("!H", record, at)[0] != size:
+            return None
+        extensions = dict(found := list(_extensions(record, at + 2)))
+        if len(extensions) < len(found) or extensions.keys() & _HIDING:
+            return None
+        listed = extensions.get(0, b"")
+        together, kind, length = struct.unpack_from("!HBH", listed)
+        if kind == 0 and len(listed) == 2 + together == 5 + length:
+            return host_name(listed[5:].decode("ascii"))
     return None
+
+
+def _extensions(record: bytes, at: int) -> Iterator[tuple[int, bytes]]:
+    while at < len(record):
+        kind, size = struct.unpack_from("!HH", record, at)
+        at += 4 + size
+        if at > len(record):
+            raise ValueError("an extension goes beyond its record")
+        yield kind, record[at - size : at]
 
 
 def _first_record(client: socket.socket, text: bytes) -> bytes:

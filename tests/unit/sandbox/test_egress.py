@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import socket
 import ssl
+import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -336,6 +337,53 @@ def hello(name: str | None) -> bytes:
 def test_the_name_in_a_handshake_is_read():
     assert server_name(hello("data.test")) == "data.test"
     assert server_name(hello(None)) is None
+
+
+def handshake(name: str, *extensions: bytes, session: bytes = b"") -> bytes:
+    """A client's hello, with further extensions behind its name."""
+    listed = struct.pack("!BH", 0, len(name)) + name.encode()
+    first = extension(0, struct.pack("!H", len(listed)) + listed)
+    block = b"".join((first, *extensions))
+    body = b"\x03\x03" + bytes(32) + bytes([len(session)]) + session
+    body += b"\x00\x02\x13\x01" + b"\x01\x00" + struct.pack("!H", len(block)) + block
+    return b"\x01" + len(body).to_bytes(3) + body
+
+
+def extension(kind: int, content: bytes) -> bytes:
+    return struct.pack("!HH", kind, len(content)) + content
+
+
+def records(*parts: bytes) -> bytes:
+    return b"".join(b"\x16\x03\x01" + struct.pack("!H", len(one)) + one for one in parts)
+
+
+def test_a_name_is_read_where_every_reader_reads_the_same():
+    plain, other = handshake("data.test"), handshake("other.test")
+    assert server_name(records(plain)) == server_name(records(plain) + b"more") == "data.test"
+    named_again = other[other.index(b"\x00\x00\x00\x0f\x00\x0d") :]
+    for doubtful in (
+        records(plain[:50], plain[50:]),
+        records(plain + b"\x00"),
+        records(plain + other),
+        records(plain)[:-1],
+        records(handshake("data.test", named_again)),
+        records(handshake("data.test", extension(16, b"x")[:-1])),
+        records(handshake("data.test", extension(0xFE0D, b"encrypted"))),
+        records(handshake("data.test", extension(0xFFCE, b"encrypted"))),
+        records(plain.replace(b"\x00\x0e\x00\x0c\x00\x00\x09", b"\x00\x0e\x00\x0c\x01\x00\x09")),
+    ):
+        assert server_name(doubtful) is None
+
+
+def test_a_name_is_not_read_over_the_end_of_a_record():
+    """Read without the second record's header, this is for other.test; read with it, for data.test."""
+    forged = handshake("data.test")[43:]  # from its compressions on
+    laid_out = handshake("other.test", extension(21, forged), session=b"s" * 32)
+    to_it = laid_out.index(forged) - 68  # from behind the two bytes that are read as a length
+    session = b"s" * 27 + struct.pack("!H", to_it) + b"sss"
+    hello = handshake("other.test", extension(21, forged), session=session)
+    assert server_name(records(hello)) == "other.test"
+    assert server_name(records(hello[:39], hello[39:])) is None
 
 
 @given(st.binary(max_size=300), st.integers(0, 600))
