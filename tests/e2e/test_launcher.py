@@ -32,7 +32,7 @@ from tests.e2e.test_ui import Server, launch
 from tests.unit.ledger.conftest import Postgres, postgres  # noqa: F401 (a fixture)
 from tests.unit.store.test_s3 import server as s3  # noqa: F401 (a fixture)
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = pytest.mark.timeout(1200)
 DEPLOY = ROOT / "deploy"
 
 
