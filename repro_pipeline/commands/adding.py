@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,8 +52,10 @@ def with_code(record: ImportRecord, bundle: Path, address: str) -> ImportRecord:
 def pick_command(bundle: Path, number: int) -> None:
     """Write a README's command into `task.yaml`. Raises UserError where it cannot stand there."""
     from repro_pipeline.bundle.folder import TASK_NAME
+    from repro_pipeline.bundle.task import Task
     from repro_pipeline.imports.readme import commands_proposed
     from repro_pipeline.imports.task import task_text
+    from repro_pipeline.yamlfile import load_model
 
     code, _ = _code_of(bundle)
     found = commands_proposed(code) if code else ()
@@ -69,6 +72,15 @@ def pick_command(bundle: Path, number: int) -> None:
         )
     lines = task_text(title=None, command=found[number - 1].command).split("\n", 1)[1]
     task.write_text(f"{text.rstrip()}\n{lines}", encoding="utf-8")
+    try:
+        load_model(task, Task)
+    except UserError:
+        raise UserError(
+            "is written so that no lines can be put at its end.",
+            where=TASK_NAME,
+            hint="Leave out --command, and write into it: "
+            f"code: {{command: {json.dumps(found[number - 1].command)}}}",
+        ) from None
 
 
 def keep_import(project: Project, paper: str, record: ImportRecord) -> None:
@@ -82,33 +94,38 @@ def keep_import(project: Project, paper: str, record: ImportRecord) -> None:
 def tell_import(record: ImportRecord, paper: str) -> None:
     """Print what was taken, left out and kept from agents."""
     if record.layout in _NAMES:
-        print(f"Read as a {_NAMES[record.layout]} folder: {record.title}")
-        print(f"Taken: {len(record.files)} files.")
+        _say(f"Read as a {_NAMES[record.layout]} folder: {record.title}")
+        _say(f"Taken: {len(record.files)} files.")
     for name in record.left_out[:_SHOWN]:
-        print(f"Left out: {name}")
+        _say(f"Left out: {name}")
     if len(record.left_out) > _SHOWN:
-        print(f"Left out: {len(record.left_out) - _SHOWN} more; import.json names them.")
+        _say(f"Left out: {len(record.left_out) - _SHOWN} more; import.json names them.")
     for note in record.notes:
-        print(f"Note: {note}")
+        _say(f"Note: {note}")
     if any(one.source == "rubric.json" for one in record.grading):
-        print(
+        _say(
             "Grade a submission with `repro paperbench grade --rubric "
             f"grading/{paper}/rubric.json --submission DIR`."
         )
     if record.original and record.original.citation:
         where = record.original.url or record.original.doi or ""
-        print(f"It is about: {record.original.citation} {where}".rstrip())
+        _say(f"It is about: {record.original.citation} {where}".rstrip())
     for address in record.code_named:
-        print(f"It names the code {address}: give it with `--code {address}@COMMIT`.")
+        _say(f"It names the code {address}: give it with `--code {address}@COMMIT`.")
     if origin := record.code:
         said = "" if origin.asked == origin.commit else f" ('{origin.asked}' at this time)"
-        print(f"Code: {origin.files} files of {origin.url} at {origin.commit}{said}.")
-        print(f"Licence: {origin.licence or 'no file of that name'}; git tree {origin.tree}.")
+        _say(f"Code: {origin.files} files of {origin.url} at {origin.commit}{said}.")
+        _say(f"Licence: {origin.licence or 'no file of that name'}; git tree {origin.tree}.")
         for sentence in origin.left_out:
-            print(f"Not fetched: {sentence}")
+            _say(f"Not fetched: {sentence}")
 
 
 _NAMES = {"paperbench": "PaperBench", "rescience": "ReScience C"}
+
+
+def _say(line: str) -> None:
+    """Print a line, with no character in it that steers a terminal: names and texts are others'."""
+    print("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line))
 
 
 def tell_code(bundle: Path) -> None:
@@ -123,18 +140,18 @@ def tell_code(bundle: Path) -> None:
     try:
         needs = find_requirements(code, given.requirements if given else None)
         count = "" if needs.kind == "given_lock" else f"{len(needs.lines)} "
-        print(f"Packages: {count}by {needs.file or 'the imports'}.")
+        _say(f"Packages: {count}by {needs.file or 'the imports'}.")
         for note in needs.notes[:_SHOWN]:
-            print(f"Note: {note}")
+            _say(f"Note: {note}")
     except UserError as error:
-        print(f"Note: the packages are not clear yet: {error}")
+        _say(f"Note: the packages are not clear yet: {error}")
     found = commands_proposed(code)
     if found:
-        print("Its README proposes these commands; pick one with --command N, or write your own:")
+        _say("Its README proposes these commands; pick one with --command N, or write your own:")
     for number, one in enumerate(found[:_SHOWN], start=1):
-        print(f"  {number}  {one}")
+        _say(f"  {number}  {one}")
     for notebook in sorted(code.glob("*.ipynb"))[:_SHOWN]:
-        print(f"A notebook: `code: {{notebook: {notebook.name}}}` in task.yaml runs it.")
+        _say(f"A notebook: `code: {{notebook: {notebook.name}}}` in task.yaml runs it.")
 
 
 def _code_of(bundle: Path) -> tuple[Path | None, TaskCode | None]:

@@ -116,14 +116,24 @@ def _taken(path: Path, place: str, source: str) -> Taken:
 def files_below(folder: Path) -> list[str]:
     """All files below a folder by their paths; links are named, not followed.
 
-    What Git and editors keep for themselves is left out.
+    What Git and editors keep for themselves is left out. Raises ImportFault for a name that is no UTF-8.
     """
     found = []
     for path in folder.rglob("*"):
         inner = path.relative_to(folder)
         if _NOT_CONTENT.isdisjoint(inner.parts) and (path.is_symlink() or path.is_file()):
-            found.append(inner.as_posix())
+            found.append(_utf8(inner.as_posix(), folder))
     return sorted(found)
+
+
+def _utf8(name: str, folder: Path) -> str:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise ImportFault(
+            f"holds a name that is not UTF-8: {name!r}.", where=str(folder), hint="Rename it."
+        ) from None
+    return name
 
 
 def write_record(record: ImportRecord, bundle: Path) -> None:

@@ -121,6 +121,25 @@ def test_a_picked_command_is_written_into_the_task(project, paper, tmp_path, cap
     assert "already" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("task", ["{schema: 1}\n", "schema: 1\n...\n", '"code": {path: code}\n'])
+def test_a_task_that_takes_no_lines_at_its_end_is_told(project, tmp_path, capsys, task):
+    paper = write(tmp_path / "it", {"paper.md": PAPER, "task.yaml": task})
+    write(paper / "code", {"README.md": README, "measure.py": MEASURE})
+    assert main(["add", str(paper), "--command", "1"]) == 2
+    told = capsys.readouterr().err
+    assert 'code: {command: ["python", "measure.py", "--seed", "1"]}' in told
+    assert ".new" not in told and (paper / "task.yaml").read_text() == task
+
+
+def test_names_of_others_do_not_steer_the_terminal(project, tmp_path, capsys):
+    source = paperbench(tmp_path / "x")
+    readme = README.replace("measure.py", "\x1b[2Jmeasure.py")
+    write(source, {"\x1b]0;evil\x07": "", "code/README.md": readme, "code/a.py": ""})
+    assert main(["add", str(source)]) == 0
+    said = capsys.readouterr().out
+    assert "\x1b" not in said and "\\x1b]0;evil" in said and "measure.py --seed" in said
+
+
 @pytest.mark.parametrize("remote", [False, True])
 def test_an_excluded_repository_is_refused(project, opened, tmp_path, capsys, remote):
     from foreign import git

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -122,9 +123,8 @@ def test_what_a_judge_reads_never_becomes_part_of_a_bundle(tmp_path, judges, con
     files = {"paper.md": PAPER, judges: JUDGE_WORDS, "config.yaml": config}
     source = write(tmp_path / "x", files)
     assert layout_of(source) == "paperbench"
-    with pytest.raises(UserError, match="says no `(id|title)`"):
-        id_of(source, "paperbench")
-        imported(source, tmp_path)
+    with pytest.raises(UserError, match=r"says no `(id|title)`.*agents may not see"):
+        _ = id_of(source, "paperbench"), imported(source, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["blacklist.txt", "rubric.json", "addendum.md"])
@@ -132,6 +132,13 @@ def test_a_pointer_stands_for_no_file(tmp_path, name):
     source = paperbench(tmp_path / "x")
     (source / name).write_text("version https://git-lfs.github.com/spec/v1\nsize 3\n")
     with pytest.raises(UserError, match="pointer"):
+        imported(source, tmp_path)
+
+
+def test_a_name_that_no_record_can_hold_is_told(tmp_path):
+    source = paperbench(tmp_path / "x")
+    Path(os.fsdecode(os.fsencode(source) + b"/\xff.txt")).touch()
+    with pytest.raises(UserError, match="not UTF-8"):
         imported(source, tmp_path)
 
 
