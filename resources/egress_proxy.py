@@ -38,12 +38,16 @@ MOST_REQUESTS = 5000
 _AT_ONCE = 16
 _SILENCE, _CONNECTING = 60.0, 15.0  # seconds
 _HEAD, _RECORD, _CHUNK = 1 << 14, 5 + (1 << 14), 1 << 16
-_REQUEST = re.compile(r"([A-Z]{1,20}) (\S{1,8000}) HTTP/1\.[01]")
+_REQUEST = re.compile(r"([A-Z]{1,20}) ([\x21-\x7e\x80-\xff]{1,8000}) HTTP/1\.[01]")
 _FIELD = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)")
-_HOP = {
-    *("connection", "keep-alive", "te", "trailer", "upgrade", "expect", "host"),
-    *("proxy-connection", "proxy-authorization", "proxy-authenticate"),
+_KEPT = {
+    *("accept", "accept-charset", "accept-encoding", "accept-language", "authorization"),
+    *("cache-control", "content-encoding", "content-language", "content-length", "content-type"),
+    *("cookie", "date", "if-match", "if-modified-since", "if-none-match", "if-range"),
+    *("if-unmodified-since", "origin", "pragma", "range", "referer", "user-agent"),
 }
+"""Fields that are passed on. By others (X-Original-URL, X-HTTP-Method-Override, Forwarded, Upgrade, …)
+some servers are told another host, path, method or protocol than the one that was judged."""
 _HIDING = {0xFE0D, 0xFFCE}
 """Extensions of TLS that carry another, encrypted name (ECH and its draft ESNI)."""
 _PREFIX = "repro-egress-"
@@ -65,7 +69,8 @@ class _Spent(Exception):
 class EgressProxy:
     """Serves one download step: a context whose value is the path of its socket.
 
-    `tell` is called with every request before anything is passed on, from several threads.
+    `tell` is called with every request before anything is passed on, from several threads. Where it
+    fails, that request is not passed on, and the context ends with its error.
     `look_up` and `reachable` are for tests, in which no public host is asked.
     """
 
@@ -84,6 +89,7 @@ class EgressProxy:
         self._open: set[socket.socket] = set()
         self._threads: list[threading.Thread] = []
         self._closed = False
+        self._unrecorded: Exception | None = None
         self.requests = self.bytes = 0
         """How many were made, and the bytes that were passed on in both directions."""
         self.spent = False
@@ -94,7 +100,11 @@ class EgressProxy:
         self._folder = tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")  # for its owner alone
         path = Path(self._folder, "socket")
         self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(str(path))
+        folder = os.open(self._folder, os.O_PATH)
+        try:
+            self._listener.bind(f"/proc/self/fd/{folder}/socket")  # a socket's path is short
+        finally:
+            os.close(folder)
         path.chmod(0o666)  # a run has a user of its own
         self._listener.listen(_AT_ONCE)
         self._start(self._accept)
@@ -110,6 +120,8 @@ class EgressProxy:
             thread.join(_SILENCE)
         self._listener.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+        if self._unrecorded is not None:
+            raise self._unrecorded
 
     def _start(self, work: Callable[..., None], *given: object) -> None:
         thread = threading.Thread(target=work, args=given, daemon=True)
@@ -184,7 +196,7 @@ class EgressProxy:
         self._judge(asked)
         length = _length(fields, asked)
         lines = [f"{asked.method} {asked.path} HTTP/1.1", f"Host: {host_name(asked.host)}"]
-        lines += [f"{name}: {text}" for name, text in fields if name.lower() not in _HOP]
+        lines += [f"{name}: {text}" for name, text in fields if name.lower() in _KEPT]
         head = "\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1")
         with self._kept(self._connect(asked)) as server:
             self._pass(head, server)
@@ -223,20 +235,26 @@ class EgressProxy:
 
     def _record(self, asked: Asked, why: str = "") -> None:
         with self._lock:
+            if self._closed:
+                raise OSError("the proxy has ended")
             self.requests += 1
             number = self.requests
-        if number <= MOST_REQUESTS + _AT_ONCE:  # the record is bounded as well
-            self._tell(
-                EgressRequest(
-                    number=number,
-                    method=asked.method,
-                    host=_shown(asked.host),
-                    port=asked.port,
-                    path=_shown(asked.path),
-                    allowed=not why,
-                    why=why,
-                )
-            )
+        if number > MOST_REQUESTS + _AT_ONCE:  # the record is bounded as well
+            return
+        request = EgressRequest(
+            number=number,
+            method=asked.method,
+            host=_shown(asked.host),
+            port=asked.port,
+            path=_shown(asked.path),
+            allowed=not why,
+            why=why,
+        )
+        try:
+            self._tell(request)
+        except Exception as error:
+            self._unrecorded = error
+            raise OSError("the request cannot be recorded") from error
 
     def _pass(self, piece: bytes, target: socket.socket) -> None:
         """Pass bytes on. Raises _Spent where they would exceed the limit."""
@@ -363,8 +381,9 @@ def _sweep() -> None:
     """Remove the sockets of processes that were killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
-        if not Path("/proc", owner).exists() and folder.stat().st_uid == os.geteuid():
-            shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):  # another command sweeps as well
+            if not Path("/proc", owner).exists() and folder.lstat().st_uid == os.geteuid():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _look_up(host: str, port: int) -> list[Address]:
@@ -374,4 +393,5 @@ def _look_up(host: str, port: int) -> list[Address]:
 
 def _shown(text: str) -> str:
     """Of what hostile code sent, as much as is kept, on one line."""
-    return text[:_SHOWN].encode("unicode_escape").decode()
+    more = f"... ({len(text)} characters)" if len(text) > _SHOWN else ""
+    return text[:_SHOWN].encode("unicode_escape").decode() + more

@@ -29,8 +29,18 @@ CODE_HOSTS = (
 """Where anybody's code, forks and mirrors lie, their subdomains included."""
 
 _NAME = re.compile(r"(?=.{1,253}\Z)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9-]{1,63}")
+_DISTRIBUTION = re.compile(r"[\w.-]*")  # without extras and versions
 _GIT = re.compile(r"/info/refs$|/git-(?:upload|receive)-pack$|\.git(?:/|$)")
 _NATS = ipaddress.ip_network("64:ff9b::/96")
+_UNICAST = ipaddress.ip_network("2000::/3")
+_RESERVED = tuple(
+    ipaddress.ip_network(text)
+    for text in (
+        "168.63.129.16/32",  # a cloud's own services, under a public address
+        "192.88.99.0/24",  # once relays to IPv6 (RFC 7526)
+        "3fff::/20",  # documentation (RFC 9637)
+    )
+)
 
 
 def host_name(text: str) -> str:
@@ -119,7 +129,7 @@ class Excluded:
         self.packages: set[str] = set()
         for text in named:
             if text.lower().startswith("pip:"):
-                self.packages.add(plain_package(text[4:]))
+                self.packages.add(plain_package(_DISTRIBUTION.match(text[4:].strip())[0]))
             else:
                 self._addresses.append(address_of(text))
 
@@ -152,7 +162,7 @@ class Excluded:
 
 def plain_package(name: str) -> str:
     """A package's or distribution's name in one spelling."""
-    return re.sub(r"[-_]+", "-", name.strip().lower())
+    return re.sub(r"[-_.]+", "-", name.strip().lower())
 
 
 def address_of(text: str) -> tuple[str, tuple[str, ...]]:
@@ -179,9 +189,12 @@ def public(address: str) -> bool:
             within.append(ipaddress.IPv4Address(int(one) & 0xFFFFFFFF))
         if any(part is not None and not public(str(part)) for part in within):
             return False
-        if one.ipv4_mapped is not None:
+        if one.ipv4_mapped is not None or one in _NATS:
             return True
-    return one.is_global and not one.is_multicast
+        if one not in _UNICAST:
+            return False
+    reserved = any(one in network for network in _RESERVED)
+    return one.is_global and not one.is_multicast and not reserved
 
 
 def _bears(host: str, path: str, owner: str, name: str) -> bool:

@@ -22,8 +22,10 @@ from repro_pipeline.sandbox.egress import (
     Asked,
     EgressRequest,
     EgressRules,
+    Excluded,
     address_of,
     host_name,
+    plain_package,
     public,
 )
 from resources.egress_proxy import EgressProxy, server_name
@@ -104,8 +106,16 @@ def test_excluded_sources_are_refused_by_name(host: str, path: str):
     assert rules("github.com/owner/name", "pip:their_package").refusal(get(path, host=host))
 
 
+@pytest.mark.parametrize(
+    "spelled", ["zope.interface", "Zope_Interface[test]>=5", " zope-interface"]
+)
+def test_a_package_is_one_however_it_is_spelled(spelled: str):
+    assert Excluded([f"pip:{spelled}"]).packages == {plain_package("zope.interface")}
+    assert rules(f"pip:{spelled}").refusal(get("/zope.interface-5.4.tar.gz"))
+
+
 def test_other_sources_are_not():
-    some = rules("github.com/owner/name", "pip:theirs")
+    some = rules("github.com/owner/name", "pip:theirs[all]==1.2")
     for path in ("/data/name/digits.csv", "/owner/other", "/theirself-1.0", "/x?u=owner/name"):
         assert some.refusal(get(path)) == "", path
 
@@ -125,7 +135,8 @@ def test_https_to_where_an_excluded_source_may_lie_is_refused_as_a_whole():
         *("127.0.0.1", "10.1.2.3", "192.168.0.1", "172.16.0.1", "169.254.169.254", "0.0.0.0"),
         *("100.64.0.1", "224.0.0.1", "255.255.255.255", "::1", "::", "fe80::1%eth0", "fd00::1"),
         *("::ffff:127.0.0.1", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:7f00:1::"),
-        *("192.0.2.1", "198.18.0.1", "ff02::1"),
+        *("192.0.2.1", "198.18.0.1", "ff02::1", "::127.0.0.1", "::ffff:0:127.0.0.1", "fec0::1"),
+        *("64:ff9b:1::a9fe:a9fe", "168.63.129.16", "192.88.99.1", "3fff::1", "5f00::1"),
     ],
 )
 def test_private_addresses_are_not_public_however_they_are_wrapped(address: str):
@@ -235,6 +246,8 @@ def test_an_allowed_request_is_passed_on_and_recorded(site):
         (b"GET http://data.test/ HTTP/1.1\r\nA: b\r\n c: d\r\n\r\n", "malformed"),
         (b"GET http://data.test/ HTTP/1.1\r\nA: b\nHost: x\r\n\r\n", "malformed"),
         (b"GET http://data.test/ HTTP/1.1\r\nA" + b"a" * 20000 + b": b\r\n\r\n", "16 KiB"),
+        (b"GET http://data.test/\x00 HTTP/1.1\r\n\r\n", "no request"),
+        (b"GET http://data.test/\x08 HTTP/1.1\r\n\r\n", "no request"),
         (b"\x16\x03\x01 what is this\r\n\r\n", "no request"),
     ],
 )
@@ -276,6 +289,74 @@ def test_nothing_after_a_request_reaches_its_server():
                     while piece := end.recv(1000):
                         seen += piece
         assert seen.endswith(b"\r\n\r\nabc")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("X-Original-URL", "X-Rewrite-URL", "X-HTTP-Method-Override", "X-Forwarded-Host"),
+        *("Forwarded", "Upgrade", "HTTP2-Settings", "Sec-WebSocket-Key", "Transfer_Encoding"),
+        *("Connection", "TE", "Proxy-Connection", "X-Anything"),
+    ],
+)
+def test_a_field_that_may_say_something_else_than_the_request_is_not_passed_on(site, name: str):
+    port, _ = site
+    asked = f"GET http://data.test/ HTTP/1.1\r\nUser-Agent: me\r\n{name}: other\r\n\r\n"
+    with proxied(port) as (_, _, door):
+        answer = ask(door, asked.encode()).decode()
+    assert "'User-Agent': 'me'" in answer and "other" not in answer
+
+
+def test_what_cannot_be_recorded_is_not_passed_on_and_not_hidden(site):
+    port, seen = site
+
+    def tell(_):
+        raise OSError("no space left")
+
+    proxy = EgressProxy(
+        DATA, tell, look_up=lambda *_: [("127.0.0.1", port)], reachable=lambda _: True
+    )
+    with pytest.raises(OSError, match="no space left"), proxy as door:
+        assert ask(door, b"GET http://data.test/ HTTP/1.1\r\n\r\n") == b""
+    assert seen == []
+
+
+def test_nothing_is_asked_or_recorded_after_the_end(site):
+    port, seen = site
+    told: list[EgressRequest] = []
+    looking, end = threading.Event(), threading.Event()
+
+    def look_up(*_):
+        looking.set()
+        end.wait(10)
+        return [("127.0.0.1", port)]
+
+    proxy = EgressProxy(DATA, told.append, look_up=look_up, reachable=lambda _: True)
+    with proxy as door:
+        line = socket.socket(socket.AF_UNIX)
+        line.connect(str(door))
+        line.sendall(b"GET http://data.test/ HTTP/1.1\r\n\r\n")
+        assert looking.wait(10)
+        threading.Timer(0.2, end.set).start()
+    line.close()
+    assert told == [] and seen == [] and proxy.requests == 0
+
+
+def test_a_long_path_says_that_there_was_more_of_it(site):
+    port, _ = site
+    path = "/" + "x" * 3000
+    with proxied(port) as (_, told, door):
+        ask(door, f"GET http://data.test{path} HTTP/1.1\r\n\r\n".encode())
+    assert told[0].path == path[:500] + "... (3001 characters)"
+
+
+def test_leftovers_of_others_and_long_paths_stop_no_download(site, tmp_path, monkeypatch):
+    folder = tmp_path / ("long-" * 20)
+    folder.mkdir()
+    (folder / "repro-egress-x-dangling").symlink_to(tmp_path / "nowhere")
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    with proxied(site[0]) as (_, _, door):
+        assert door.is_socket()
 
 
 def test_a_redirect_is_a_request_of_its_own(site):
