@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from functools import cache
 from importlib.metadata import Distribution, distributions
+from operator import eq, ge, gt, le, lt
 from pathlib import Path
 from typing import Literal
 
@@ -29,6 +30,8 @@ FindingKind = Literal["vulnerable", "yanked", "lookalike", "unlicensed"]
 _HERE = Path(__file__).parent
 ADVISORIES = _HERE / "advisories.toml"
 """The advisories that come with this package."""
+_ORDER = {"<": lt, "<=": le, "==": eq, ">=": ge, ">": gt}
+_TURN = ("fixed", "limit", "introduced", "last_affected")  # of events at one version
 _SHORTEST = 5  # of names that are compared: shorter ones are too near to one another
 
 
@@ -53,14 +56,13 @@ class Advisory(Frozen):
     summary: str = ""
 
     def affects(self, version: str) -> bool:
-        """Whether a version has the flaw."""
-        if version in self.versions:
-            return True
-        with contextlib.suppress(InvalidSpecifier):  # old versions of no standard form: listed then
-            return any(
-                SpecifierSet(one).contains(version, prereleases=True) for one in self.affected
-            )
-        return False
+        """Whether a version has the flaw; a local build (2.5.1+cpu) has those of its version."""
+        try:
+            public = Version(Version(version).public)
+        except InvalidVersion:
+            return version in self.versions
+        exact = (f"=={one}" for one in self.versions)
+        return any(_within(text, public) for text in (*exact, *self.affected))
 
 
 def audit(
@@ -82,7 +84,7 @@ def audit(
         )
 
     for one in sorted(advisories, key=lambda advisory: (advisory.package, advisory.id)):
-        if one.package in packages and _affects(one, packages[one.package]):
+        if one.package in packages and one.affects(packages[one.package]):
             version = packages[one.package]
             add("vulnerable", one.package, f"{one.package} {version}: {one.id}, {one.summary}.")
     for name, why in sorted(yanked.items()):
@@ -164,25 +166,34 @@ def _osv(record: dict, wanted: set[str]) -> Iterator[Advisory]:
 
 
 def _specifiers(events: list[dict[str, str]]) -> Iterator[str]:
-    """The intervals between the events of a range."""
+    """The intervals between the events of a range, which stand in any order."""
+    pairs = [pair for event in events for pair in event.items() if pair != ("limit", "*")]
+    with contextlib.suppress(InvalidVersion):  # then in the order in which they stand
+        pairs.sort(key=lambda pair: (pair[1] != "0", Version(pair[1]), _TURN.index(pair[0])))
     start: str | None = None
-    for event in events:
-        if "introduced" in event:
-            start = event["introduced"]
+    for kind, at in pairs:
+        if kind == "introduced":
+            start = at if start is None else start
         elif start is not None:
-            kind, end = next(iter(event.items()))
-            sign = {"fixed": "<", "limit": "<", "last_affected": "<="}[kind]
-            yield f"{sign}{end}" if start == "0" else f">={start},{sign}{end}"
+            sign = "<=" if kind == "last_affected" else "<"
+            yield f"{sign}{at}" if start == "0" else f">={start},{sign}{at}"
             start = None
     if start is not None:
         yield "" if start == "0" else f">={start}"
 
 
-def _affects(advisory: Advisory, version: str) -> bool:
+def _within(interval: str, version: Version) -> bool:
+    """Whether a version lies in an interval, by the order of versions alone.
+
+    So 2.6.0rc1 lies below 2.6.0, as in OSV, which a requirement `<2.6.0` would deny. Nothing lies in an
+    interval whose bounds are no versions: such a record lists its versions.
+    """
     try:
-        return advisory.affects(str(Version(version)))
-    except InvalidVersion:
-        return version in advisory.versions
+        return all(
+            _ORDER[one.operator](version, Version(one.version)) for one in SpecifierSet(interval)
+        )
+    except (InvalidSpecifier, InvalidVersion):
+        return False
 
 
 def _licence(one: Distribution) -> str | None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from repro_pipeline.environment.audit import (
     Advisory,
     _known_names,
+    _specifiers,
     audit,
     licences_of,
     looks_like,
@@ -31,6 +34,8 @@ def test_our_advisories_are_well_formed():
     for one in our_advisories():
         assert one.package == canonicalize_name(one.package) and one.summary
         assert one.affected and all(str(SpecifierSet(text)) for text in one.affected)
+        for part in (part for text in one.affected for part in SpecifierSet(text)):
+            assert part.operator in {"<", "<=", "==", ">="} and Version(part.version)
 
 
 def test_a_version_with_a_known_flaw_is_named_and_a_later_one_is_not():
@@ -41,6 +46,41 @@ def test_a_version_with_a_known_flaw_is_named_and_a_later_one_is_not():
     assert kinds({"torch": "2.5.1+cpu"}) == [("vulnerable", "torch")] * 2
     assert kinds({"ultralytics": "8.3.42"}) == [("vulnerable", "ultralytics")]
     assert kinds({"ultralytics": "8.3.43"}) == []
+    assert kinds({"joblib": "1.1.0"}) == [("vulnerable", "joblib")]
+    assert kinds({"joblib": "1.1.1"}) == [], "the fix was brought to it as well"
+    assert kinds({"tensorflow-gpu": "1.15.0"}) == [("vulnerable", "tensorflow-gpu")]
+
+
+def test_a_version_just_before_the_one_that_is_mended_has_the_flaw():
+    for version in ("14.0.1rc1", "14.0.1.dev3", "14.0.0.post1", "14.0.0+local"):
+        assert kinds({"pyarrow": version}) == [("vulnerable", "pyarrow")], version
+    assert kinds({"pyarrow": "14.0.1+local"}) == []
+    assert kinds({"ultralytics": "8.3.41+x"}) == [("vulnerable", "ultralytics")]
+
+
+def affected(*events: dict[str, str], versions: tuple[str, ...] = ()) -> Callable[[str], bool]:
+    return Advisory(
+        id="x", package="a", affected=tuple(_specifiers(list(events))), versions=versions
+    ).affects
+
+
+def test_events_of_osv_are_ordered_by_their_versions():
+    either = affected(
+        {"fixed": "2.1"}, {"introduced": "2.0"}, {"fixed": "1.5"}, {"introduced": "0"}
+    )
+    assert [v for v in ("1.4", "1.5", "2.0", "2.1") if either(v)] == ["1.4", "2.0"]
+    twice = affected({"introduced": "0"}, {"introduced": "2.0"}, {"fixed": "2.1"})
+    assert twice("1.0") and not twice("2.1")
+    one = affected({"last_affected": "1.2"}, {"introduced": "1.2"})
+    assert [v for v in ("1.1", "1.2", "1.3") if one(v)] == ["1.2"]
+    endless = affected({"introduced": "1.0"}, {"limit": "*"})
+    assert endless("3!1.0") and not endless("0.9")
+
+
+def test_a_bound_that_is_no_version_hides_no_other_range():
+    odd = affected({"introduced": "0"}, {"fixed": "2004d-x"}, versions=("1.0.0-RC1", "0.9.0"))
+    assert odd("1.0rc1") and odd("0.9") and not odd("1.0")
+    assert Advisory(id="x", package="a", affected=("<2004d-x", "<3")).affects("2.0")
 
 
 def osv(folder: Path, **change) -> Path:
@@ -135,6 +175,7 @@ def test_well_known_names_and_projects_of_their_own_are_not():
         "numpy-financial",
         "torch-geometric-temporal",
         "jax",
+        "albumentationsx",
     ):
         assert looks_like(name) is None, name
         assert name == canonicalize_name(name)
