@@ -11,7 +11,7 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from repro_pipeline.bundle.folder import lies_inside
 from repro_pipeline.bundle.task import Task
@@ -24,7 +24,7 @@ from repro_pipeline.ledger.redact import redact_log
 from repro_pipeline.ports import ArtifactStore, OpenEgress
 from repro_pipeline.sandbox import relay
 from repro_pipeline.sandbox.egress import EgressRules
-from repro_pipeline.sandbox.outputs import safe_outputs
+from repro_pipeline.sandbox.outputs import refused_outputs, safe_outputs
 from repro_pipeline.sandbox.policy import Enforcement, Mount, RunOutcome, SandboxPolicy
 from repro_pipeline.stages import Stage
 from repro_pipeline.status import Reason, Status
@@ -45,12 +45,19 @@ class Step:
 
 
 def missing_files(task: Task, bundle: Path) -> dict[str, str | None]:
-    """The data files that the task names and the bundle lacks, with the digests they must have."""
-    named = {}
+    """The data files that the task names and the bundle lacks, with the digests they must have.
+
+    Raises BundleError for one that would lie outside the bundle.
+    """
+    named: dict[str | None, str | None] = {}
     for item in task.data:
         rows = {file: None for file in item.roles.values() if file != "all"}
         named |= {item.path: item.sha256, item.sealed_labels: None, **rows}
-    return {file: sha for file, sha in named.items() if file and not (bundle / file).exists()}
+    lacking = {file: sha for file, sha in named.items() if file and not (bundle / file).exists()}
+    for file in lacking:
+        if not lies_inside(bundle / file, bundle):
+            raise BundleError("the data file lies outside the bundle.", where=file)
+    return lacking
 
 
 def download(
@@ -142,24 +149,43 @@ def _take(
     out: Path, wanted: dict[str, str | None], bundle: Path, limit: int
 ) -> tuple[dict[str, str], list[str]]:
     """Move the wanted files into the bundle, all or none; their digests, or what is wrong."""
+    names = {file: str(PurePosixPath(file)) for file in wanted}
     left = {path.relative_to(out).as_posix(): path for path in safe_outputs(out, limit)}
-    faults = [f"It left no file '{file}'." for file in wanted if file not in left]
-    found = {file: file_digest(left[file]) for file in wanted if file in left}
-    for file, sha256 in found.items():
-        if wanted[file] not in (None, sha256):
-            faults.append(f"'{file}' has the sha256 {sha256}, and the task says {wanted[file]}.")
+    refused = {one.path.relative_to(out).as_posix(): one.why for one in refused_outputs(out, limit)}
+    found, faults = {}, []
+    for file, name in names.items():
+        if name not in left:
+            why = f" that can be taken: {refused[name]}" if name in refused else ""
+            faults.append(f"It left no file '{file}'{why}.")
+            continue
+        found[file] = file_digest(left[name])
+        if wanted[file] not in (None, found[file]):
+            faults.append(
+                f"'{file}' has the sha256 {found[file]}, and the task says {wanted[file]}."
+            )
     if faults:
         return {}, faults
+    placed: list[Path] = []
     for file in found:
-        target = bundle / file
-        if not lies_inside(target, bundle):
-            raise BundleError("the data file lies outside the bundle.", where=file)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        fresh = target.with_name(f".{target.name}.partial")
-        shutil.copyfile(left[file], fresh)
-        os.link(fresh, target)  # fails where something came there meanwhile
-        fresh.unlink()
+        try:
+            _place(left[names[file]], bundle / file)
+        except OSError as error:
+            for target in placed:
+                target.unlink()
+            return {}, [f"'{file}' cannot be put into the paper's folder: {error.strerror}."]
+        placed.append(bundle / file)
     return found, []
+
+
+def _place(source: Path, target: Path) -> None:
+    """Copy a file to where there is none. Raises OSError, and leaves nothing then."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    fresh = target.with_name(f".{target.name}.partial")
+    try:
+        shutil.copyfile(source, fresh)
+        os.link(fresh, target)  # fails where something came there meanwhile
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def _keep_log(place: Path, store: ArtifactStore) -> str:

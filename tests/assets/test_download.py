@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 import yaml
@@ -41,7 +42,10 @@ except urllib.error.HTTPError as error:
 class Site(http.server.BaseHTTPRequestHandler):
     """The data."""
 
+    asked: ClassVar[list[str]] = []
+
     def do_GET(self):
+        self.asked.append(self.path)
         self.send_response(200)
         self.send_header("Content-Length", str(len(DATA)))
         self.end_headers()
@@ -67,6 +71,13 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+@pytest.fixture
+def asked() -> list[str]:
+    """The paths that the site is asked for in this test."""
+    Site.asked.clear()
+    return Site.asked
 
 
 @pytest.fixture
@@ -131,6 +142,88 @@ def test_a_download_that_fails_leaves_nothing(paper: Path, opened: Project, caps
     assert not (paper / "data").exists()
     (ended,) = (e.content for e in opened.ledger.events("tiny", kinds={"download_finished"}))
     assert ended.files == {} and said in ended.reason.sentence
+
+
+def name_data(folder: Path, *paths: str) -> None:
+    """Let the task name further data, and the command leave all of them."""
+    task = yaml.safe_load((folder / "task.yaml").read_text())
+    task["data"] += [{"name": f"more-{n}", "path": path} for n, path in enumerate(paths)]
+    leave = (
+        "import pathlib, sys\nout = pathlib.Path(sys.argv[1])\n"
+        "for name in sys.argv[2:]:\n"
+        "    (out / name).parent.mkdir(parents=True, exist_ok=True)\n"
+        "    (out / name).write_text(name)\n"
+    )
+    (folder / "code" / "leave.py").write_text(leave)
+    names = [one["path"] for one in task["data"]]
+    task["download"]["command"] = ["python", "leave.py", "{out}", *names]
+    (folder / "task.yaml").write_text(yaml.safe_dump(task))
+
+
+@pytest.mark.parametrize("path", ["../outside.csv", "/elsewhere/outside.csv", "data/../../x.csv"])
+def test_data_outside_of_the_paper_are_refused_before_anything_runs(
+    paper: Path, opened: Project, capsys, path: str
+):
+    name_data(paper, path)
+    assert main(["download", "tiny"]) == 2
+    assert "outside the bundle" in capsys.readouterr().err
+    assert not (paper / "data").exists()
+    assert not list(opened.ledger.events("tiny", kinds={"download_finished"}))
+
+
+def test_a_file_that_cannot_be_placed_leaves_none_of_the_others(
+    paper: Path, opened: Project, capsys
+):
+    (paper / "in-the-way").write_text("a file")
+    name_data(paper, "in-the-way/x.csv")
+    assert main(["download", "tiny"]) == 2
+    assert "'in-the-way/x.csv' cannot be put into the paper's folder" in capsys.readouterr().err
+    assert list((paper / "data").iterdir()) == [], "no file, and no part of one"
+    (ended,) = (e.content for e in opened.ledger.events("tiny", kinds={"download_finished"}))
+    assert ended.files == {} and ended.reason.code == "download_failed"
+
+
+def test_a_path_may_be_written_in_more_than_one_way(paper: Path):
+    name_data(paper, "./more.csv", "data//again.csv")
+    assert main(["download", "tiny"]) == 0
+    assert (paper / "more.csv").read_text() and (paper / "data" / "again.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("left", "why"),
+    [
+        ("os.symlink('/etc/passwd', target)", "it is no regular file"),
+        ("os.mkfifo(target)", "it is no regular file"),
+        ("open(out + '/one', 'w').close(); os.link(out + '/one', target)", "it has a second name"),
+        ("os.mkdir(target)", None),
+        ("os.rmdir(out + '/data'); os.symlink('/work', out + '/data')", None),
+    ],
+)
+def test_what_is_no_plain_file_is_not_taken_and_is_named(paper: Path, capsys, left: str, why):
+    begin = "import os, sys\nout = sys.argv[1]\ntarget = out + '/data/points.csv'\n"
+    (paper / "code" / "points.csv").write_text("of the code")
+    (paper / "code" / "fetch.py").write_text(f"{begin}os.mkdir(out + '/data')\n{left}\n")
+    assert main(["download", "tiny"]) == 2
+    said = f" that can be taken: {why}." if why else "."
+    assert f"It left no file 'data/points.csv'{said}" in capsys.readouterr().err
+    assert not (paper / "data").exists()
+
+
+def test_every_request_of_many_at_once_is_recorded_once(paper: Path, opened: Project, asked):
+    many = (
+        "import concurrent.futures, pathlib, sys, urllib.error, urllib.request\n"
+        "def ask(n):\n"
+        "    host = 'data.test' if n % 2 else 'elsewhere.test'\n"
+        "    try: urllib.request.urlopen(f'http://{host}/{n}').read()\n"
+        "    except urllib.error.HTTPError: pass\n"
+        "list(concurrent.futures.ThreadPoolExecutor(24).map(ask, range(48)))\n"
+    )
+    (paper / "code" / "fetch.py").write_text(many + FETCH)
+    assert main(["download", "tiny"]) == 0
+    told = [e.content.request for e in opened.ledger.events("tiny", kinds={"egress_asked"})]
+    (ended,) = (e.content for e in opened.ledger.events("tiny", kinds={"download_finished"}))
+    assert sorted(one.number for one in told) == list(range(1, ended.requests + 1))
+    assert sorted(one.path for one in told if one.allowed) == sorted(asked) and len(asked) == 25
 
 
 def test_without_a_sandbox_nothing_is_downloaded(paper: Path, project: Path, capsys):
