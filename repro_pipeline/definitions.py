@@ -14,6 +14,7 @@ from assets.alerts import send_alerts
 from assets.assumption_ledger import assumption_ledger
 from assets.attribution import attribution
 from assets.baseline import baseline
+from assets.bench import bench_definitions
 from assets.data_manifest import data_manifest
 from assets.environment import environment
 from assets.experiment_ledger import experiment_ledger
@@ -32,6 +33,7 @@ from assets.scores import scores
 from assets.sensitivity import sensitivity
 from assets.sweeps import sweep, sweep_of_a_paper, sweep_schedules
 from assets.watch import run_new_papers, watch_project
+from repro_pipeline.bench.places import suite_link
 from repro_pipeline.config import CONFIG_NAME, ProjectConfig
 from repro_pipeline.yamlfile import load_model
 from resources.opening import PROJECT_VARIABLE, locate_project
@@ -77,10 +79,12 @@ def build_definitions(
 ) -> dg.Definitions:
     """The Dagster app of the project at `root` (by default: found from $REPRO_PROJECT or here).
 
-    `overrides` replace resources by name; `executor` is where a launch's stages run. Raises
-    BundleError where there is no project.
+    That of a folder of `repro bench run`'s results is its trials. `overrides` replace resources by
+    name; `executor` is where a launch's stages run. Raises BundleError where there is no project.
     """
     root = root or locate_project(Path(os.environ.get(PROJECT_VARIABLE) or Path.cwd()))
+    if suite_link(root).is_symlink():
+        return bench_definitions(root)
     config = load_model(root / CONFIG_NAME, ProjectConfig)
     return dg.Definitions(
         assets=[*STAGE_ASSETS, rubric, scoreboard, sweep],

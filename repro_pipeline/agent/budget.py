@@ -26,10 +26,12 @@ class BudgetExceeded(UserError):
 
     code = "budget_exhausted"
 
-    def __init__(self, limit: str, *, most: float, spent: float, wanted: float) -> None:
+    def __init__(
+        self, limit: str, *, most: float, spent: float = 0, wanted: float = 0, said: str = ""
+    ) -> None:
+        said = said or f"{spent:g} spent, and the next thing to do may take {wanted:g}"
         super().__init__(
-            f"the budget of {limit} is exhausted: {most:g} allowed, {spent:g} spent, and the next "
-            f"thing to do may take {wanted:g}.",
+            f"the budget of {limit} is exhausted: {most:g} allowed, {said}.",
             where=f"budget.{limit}",
             hint="Raise it in repro.yaml or task.yaml, and run it again to go on.",
         )
@@ -132,7 +134,8 @@ class Account:
         """Raises BudgetExceeded once the time is over."""
         if self.deadline is not None and time.monotonic() > self.deadline:
             over = round(time.monotonic() - self.deadline, 1)
-            raise BudgetExceeded("wall_clock", most=self.limits.wall_clock, spent=over, wanted=0)
+            said = f"and the share of these seconds that the agent may take ended {over:g} s ago"
+            raise BudgetExceeded("wall_clock", most=self.limits.wall_clock, said=said)
 
     @staticmethod
     def _check(limit: str, most: float | None, spent_so_far: float, wanted: float) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -192,8 +193,9 @@ class AtOnceAgent:
         stage = Stage("implementation", assignment.task, assignment.project, launch="bench")
         _probe(stage, read, assignment)
         material = read.material()
+        desk = _desk(stage, read, assignment)
         answer = ask(
-            _desk(stage, read, assignment),
+            replace(desk, account=replace(desk.account, deadline=_deadline(assignment))),
             step="implementation/at-once",
             role="coder",
             prompt="at-once",
@@ -271,6 +273,13 @@ def _desk(stage: Stage, read: ReadTask, assignment: Assignment) -> Desk:
         guard=guard_for(read.paper, read.claims),
         actor=stage.actor,
     )
+
+
+def _deadline(assignment: Assignment) -> float | None:
+    """As the loop has it: its share of the wall clock, from now."""
+    most = assignment.budget.wall_clock
+    share = assignment.project.config.agent.share
+    return None if most is None else time.monotonic() + most * share
 
 
 def _probe(stage: Stage, read: ReadTask, assignment: Assignment) -> None:

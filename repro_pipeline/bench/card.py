@@ -96,6 +96,8 @@ class Conditions(Frozen):
     judge: str
     scoring_code: Sha256
     program: str
+    replayed: int = 0
+    """Trials in which recorded sessions answered for the models: their times say nothing."""
 
 
 class Number(Frozen):
@@ -226,7 +228,7 @@ def card_of(plan: Plan, rows: Sequence[TrialRow], suite: Suite, conditions_of=No
             "there is no baseline among the results, and without one their numbers say little.",
             hint="Run the same command with --agent trivial (it asks no model and costs nothing).",
         )
-    conditions = _conditions(plan, suite, conditions_of)
+    conditions = _conditions(plan, rows, suite, conditions_of)
     return Card(
         report=f"{suite.file.title} ({suite.file.name})",
         version=suite.file.version,
@@ -245,10 +247,10 @@ def card_of(plan: Plan, rows: Sequence[TrialRow], suite: Suite, conditions_of=No
     )
 
 
-def _conditions(plan: Plan, suite: Suite, conditions_of) -> Conditions:
+def _conditions(plan: Plan, rows: Sequence[TrialRow], suite: Suite, conditions_of) -> Conditions:
     from repro_pipeline.bench.roster import make_agent
 
-    of = conditions_of or (lambda one: make_agent(one, suite).conditions())
+    of = conditions_of or (lambda one: make_agent(one, suite, allow=plan.allow).conditions())
     return Conditions(
         suite=plan.suite,
         suite_version=plan.suite_version,
@@ -269,11 +271,13 @@ def _conditions(plan: Plan, suite: Suite, conditions_of) -> Conditions:
         limits=plan.limits.model_dump(mode="json"),
         retries="an answer that cannot be read is asked for once more; a provider that is down or "
         "limits the rate is asked up to four times; the same for all",
-        environment=f"one lock for all, made of: {', '.join(plan.packages)}",
+        environment=f"one lock for all, made of: {', '.join(plan.packages) or 'Python alone'}; "
+        f"runs in {plan.runner}",
         grader_seeds=plan.seeds,
         judge="none: align scores are not scored",
         scoring_code=plan.scoring_code,
         program=plan.program,
+        replayed=sum(row.replayed for row in rows),
     )
 
 

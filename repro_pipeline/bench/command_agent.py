@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -19,7 +20,9 @@ from repro_pipeline.bench.trial import Assignment, Produced
 from repro_pipeline.environment.build import environment_mounts, host_python
 from repro_pipeline.environment.make import make_environment
 from repro_pipeline.errors import UserError
+from repro_pipeline.ledger.events import EgressAsked
 from repro_pipeline.sandbox import relay
+from repro_pipeline.sandbox.egress import EgressRequest
 from repro_pipeline.sandbox.outputs import safe_outputs
 from repro_pipeline.sandbox.policy import (
     Enforcement,
@@ -28,6 +31,7 @@ from repro_pipeline.sandbox.policy import (
     SandboxPolicy,
     default_environment,
 )
+from repro_pipeline.stages import Stage
 from repro_pipeline.status import Reason, Status
 
 GIVEN, AGENT = Path("/given"), Path("/agent")
@@ -36,8 +40,8 @@ _LARGEST = 64 << 20
 """Bytes of a submission that are taken."""
 _SAID = 400
 
-OpenDoor = Callable[[], AbstractContextManager[Path]]
-"""Opens the way out: a context whose value is the socket of an egress proxy."""
+OpenDoor = Callable[[Callable[[EgressRequest], None]], AbstractContextManager[Path]]
+"""Opens the way out, given what is told of every request: a context whose value is a proxy's socket."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,12 @@ class CommandAgent:
         shutil.rmtree(place, ignore_errors=True)
         for name in ("work", "out"):
             (place / name).mkdir(parents=True)
-        with self.open_door() if self.open_door else nullcontext() as door:
+        stage, run = _stage(assignment), uuid.uuid4().hex
+
+        def tell(request: EgressRequest) -> None:
+            stage.record(EgressAsked(download=run, request=request))
+
+        with self.open_door(tell) if self.open_door else nullcontext() as door:
             outcome = self._run(assignment, place, door)
         for path in safe_outputs(place / "out", _LARGEST):
             target = assignment.out / path.relative_to(place / "out")
@@ -136,6 +145,10 @@ class CommandAgent:
             mounts.append(Mount(source=source, target=target))
             words.append(str(target))
         return words, mounts
+
+
+def _stage(assignment: Assignment) -> Stage:
+    return Stage("implementation", assignment.task, assignment.project, launch="bench")
 
 
 def split(template: str) -> list[str]:

@@ -167,6 +167,11 @@ def condition_lines(card: Card) -> list[tuple[str, str]]:
         ("grader's fresh seeds", str(made.grader_seeds)),
         ("judge", made.judge),
     ]
+    if made.replayed:
+        said = (
+            "trials were answered by recorded sessions in place of models; their times say nothing"
+        )
+        lines.append(("recorded sessions", f"{made.replayed} {said}"))
     for one in made.contestants:
         models = ", ".join(f"{role} {name}" for role, name in one.models.items()) or "none of ours"
         own = "; ".join(f"{name}: {text}" for name, text in one.conditions.items())

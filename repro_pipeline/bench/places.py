@@ -27,6 +27,11 @@ def make_folder(root: Path, config: ProjectConfig, environments: Path) -> None:
         shared.symlink_to(environments.resolve())
 
 
+def suite_link(results: Path) -> Path:
+    """Where a folder of results points to its suite."""
+    return results / "suite"
+
+
 def standard_rubric() -> str:
     """The rubric that all verdicts of a bench rest on."""
     return (files("repro_pipeline") / "templates" / "rubric.yaml").read_text(encoding="utf-8")

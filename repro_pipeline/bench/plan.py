@@ -69,6 +69,9 @@ class Plan(Frozen):
     seeds: Annotated[int, Field(ge=2)]
     """Fresh seeds that the grader runs each experiment with."""
     workers: int | None = None
+    runner: str = "bubblewrap"
+    allow: tuple[str, ...] = ()
+    """Hosts that every command agent may ask."""
     packages: tuple[str, ...]
     ceiling: Ceiling = Ceiling()
     program: str = repro_pipeline.__version__
@@ -90,6 +93,19 @@ class Plan(Frozen):
         """What cannot change within one bench: more tasks, contestants or repeats can be added."""
         growing = {"tasks", "contestants", "repeats", "ceiling", "workers"}
         return self.model_dump(mode="json", exclude=growing)
+
+    def check_same(self, suite_content: str, code: str) -> None:
+        """Raises UserError where a trial of now would be of another suite or another program."""
+        changed = {
+            "the suite": suite_content != self.suite_content,
+            "the scoring code": code != self.scoring_code,
+        }
+        if any(changed.values()):
+            what = " and ".join(name for name, is_so in changed.items() if is_so)
+            raise UserError(
+                f"{what} changed since the comparison was planned.",
+                hint="Numbers under different conditions are not compared: name a new folder.",
+            )
 
     def grown(self, newer: Plan) -> Plan:
         """This plan with what a later call adds. Raises UserError where conditions differ."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+
 import repro_pipeline
-from repro_pipeline.bench.plan import Plan, TrialKey
+from repro_pipeline.bench.plan import Ceiling, Plan, TrialKey
 from repro_pipeline.bench.trial import TrialRow
 from repro_pipeline.errors import UserError
 from repro_pipeline.frozen import canonical_json
@@ -19,12 +22,19 @@ class CeilingReached(UserError):
     code = "ceiling_reached"
 
 
+class AtWork(UserError):
+    """Another process runs the trial."""
+
+    code = "at_work"
+
+
 def keep_plan(project: Project, plan: Plan) -> Plan:
     """Record a plan, grown out of the one that stands. Raises UserError where conditions differ."""
-    standing = plan_of(project)
-    grown = standing.grown(plan) if standing else plan
-    stored = project.store.put(canonical_json(grown.model_dump(mode="json", by_alias=True)))
-    project.ledger.append(PROJECT_CHAIN, BenchPlanned(plan=stored), actor=ACTOR)
+    with project.locked("_plan"):  # two that add something each keep both
+        standing = plan_of(project)
+        grown = standing.grown(plan) if standing else plan
+        stored = project.store.put(canonical_json(grown.model_dump(mode="json", by_alias=True)))
+        project.ledger.append(PROJECT_CHAIN, BenchPlanned(plan=stored), actor=ACTOR)
     return grown
 
 
@@ -34,6 +44,14 @@ def plan_of(project: Project) -> Plan | None:
     if not events:
         return None
     return Plan.model_validate_json(project.store.get(events[-1].content.plan))
+
+
+def planned(project: Project) -> Plan:
+    """The plan that stands. Raises UserError where nothing was planned."""
+    plan = plan_of(project)
+    if plan is None:
+        raise UserError("holds no plan of a comparison.", where=str(project.root))
+    return plan
 
 
 def rows_of(project: Project) -> tuple[TrialRow, ...]:
@@ -67,14 +85,59 @@ def ended(project: Project) -> set[str]:
     return {event.content.trial for event in events}
 
 
+@contextmanager
+def started(project: Project, plan: Plan, key: TrialKey) -> Iterator[None]:
+    """Hold a trial, so that no other process runs it meanwhile.
+
+    Raises AtWork where one does, and CeilingReached where the trial may not be started.
+    """
+    with ExitStack() as held:
+        with project.locked(_START):  # who starts a trial sees all that others have started
+            if _held(project, key):
+                raise AtWork(
+                    f"another process is at work on {key.name}.", hint="Run this again later."
+                )
+            held.enter_context(project.locked(_lock(key)))
+            check_ceiling(project, plan, key)
+        yield
+
+
+def under_way(project: Project, key: TrialKey) -> bool:
+    """Whether some process is at work on a trial now."""
+    with project.locked(_START):
+        return _held(project, key)
+
+
+def wait_for(project: Project, key: TrialKey) -> None:
+    """Return when no process is at work on a trial."""
+    with project.locked(_lock(key)):
+        return
+
+
+_START = "_start-trial"
+
+
+def _lock(key: TrialKey) -> str:
+    return f"trial.{key.name}"
+
+
+def _held(project: Project, key: TrialKey) -> bool:
+    try:
+        with project.locked(_lock(key), wait=False):
+            return False
+    except UserError:
+        return True
+
+
 def check_ceiling(project: Project, plan: Plan, key: TrialKey) -> None:
     """Raises CeilingReached where a trial that uses up its budget would break the ceiling.
 
     A trial is started whole or not at all, so that none has a smaller budget than another. A program
-    that says nothing of its cost counts with its whole budget.
+    that says nothing of its cost counts with its whole budget, and so does a trial under way.
     """
-    if plan.contestant(key.contestant).agent == "trivial":
+    if plan.contestant(key.contestant).agent == "trivial" or plan.ceiling == Ceiling():
         return
+    others = _others_under_way(project, key)
     for limit, spent in _spent(project, plan).items():
         most, one = getattr(plan.ceiling, limit), getattr(plan.budget, limit)
         if most is None:
@@ -85,12 +148,26 @@ def check_ceiling(project: Project, plan: Plan, key: TrialKey) -> None:
                 where="--budget",
                 hint=f"Say how much one trial may use, as --budget {limit}=….",
             )
-        if spent + one > most:
+        taken = spent + others * one
+        if taken + one > most:
             raise CeilingReached(
-                f"{key.name} is not started: {spent:g} of {most:g} {limit} are used, and it may use "
+                f"{key.name} is not started: {taken:g} of {most:g} {limit} are used, and it may use "
                 f"{one:g}.",
                 hint="Raise the ceiling, and run the same command again: what ended stays.",
             )
+
+
+def _others_under_way(project: Project, key: TrialKey) -> int:
+    """How many other trials that ask for something some process is at work on."""
+    plan, done = plan_of(project), ended(project)
+    others: Iterable[TrialKey] = plan.trials() if plan else ()
+    return sum(
+        one != key
+        and one.name not in done
+        and plan.contestant(one.contestant).agent != "trivial"
+        and _held(project, one)
+        for one in others
+    )
 
 
 def _spent(project: Project, plan: Plan) -> dict[str, float]:

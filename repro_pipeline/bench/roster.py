@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
 
@@ -15,7 +14,7 @@ from repro_pipeline.bench.agents import (
     WithoutTests,
     need_models,
 )
-from repro_pipeline.bench.command_agent import CommandAgent, split
+from repro_pipeline.bench.command_agent import CommandAgent, OpenDoor, split
 from repro_pipeline.bench.given import read_task
 from repro_pipeline.bench.model import Split
 from repro_pipeline.bench.plan import Contestant, cast, slug
@@ -33,8 +32,6 @@ LOOPS = {
 """The pipeline's own loop, and its ablations."""
 NAMES = (*LOOPS, "at-once", "trivial", "command:TEMPLATE")
 COMMAND = "command:"
-
-OpenDoor = Callable[[], AbstractContextManager[Path]]
 
 
 def contestants(

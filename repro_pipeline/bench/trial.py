@@ -105,6 +105,8 @@ class TrialRow(Frozen):
     reason: Reason | None
     graded: bool
     """Whether it left a submission that could be graded."""
+    replayed: bool = False
+    """Whether a recorded session answered for the models: its times say nothing then."""
     seeds: tuple[int, ...] = ()
     code_tree: str | None = None
     measures: TrialMeasures

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -15,6 +16,7 @@ from repro_pipeline.commands.parser import command, family
 from repro_pipeline.errors import UserError
 
 if TYPE_CHECKING:
+    from dagster import DagsterInstance
     from pydantic import BaseModel
 
     from assets.bench import BenchResource
@@ -72,7 +74,7 @@ def add_to(commands) -> None:
     one.add_argument("--replay", type=Path, metavar="DIR", help="let recorded sessions answer")
     one = command(bench, card, "card")
     one.add_argument("results", metavar="DIR", type=Path, help="the results' folder")
-    one.add_argument("--suite", required=True, type=Path, metavar="SUITE")
+    one.add_argument("--suite", type=Path, metavar="SUITE", help="where it lies now, if elsewhere")
 
 
 def validate(options: argparse.Namespace) -> int:
@@ -124,82 +126,129 @@ def run(options: argparse.Namespace) -> int:
     The same command goes on where it stopped; more agents, tasks or repeats can be added to results of
     the same conditions. Exit code 2 where trials could not be made.
     """
-    from assets.bench import BenchResource, run_trial
-    from repro_pipeline.bench.results import ended, keep_plan
+    from assets.bench import BenchResource, register_trials
+    from repro_pipeline.bench.results import under_way, wait_for
     from repro_pipeline.commands.opening import instance_of
 
     suite, tasks = _opened(options)
     project, plan = _planned(options, suite, [task.id for task in tasks])
-    plan = keep_plan(project, plan)
     bench = BenchResource(
-        root=str(project.root),
-        suite=str(suite.folder.resolve()),
-        plan=plan.model_dump_json(by_alias=True),
-        replay=str(options.replay.resolve()) if options.replay else None,
-        runner=project.config.runner,
-        allow=options.allow,
+        root=str(project.root), replay=str(options.replay.resolve()) if options.replay else None
     )
-    instance, unmade = instance_of(project), []
-    for key in plan.trials():
-        if key.name in ended(project):
-            continue
-        print(f"{key.name} …", flush=True)
-        try:
-            run_trial(instance, bench, key)
-        except UserError as error:
-            print(f"  not made: {error}", file=sys.stderr)
-            unmade.append(key.name)
-            continue
-        finally:
-            if options.record:
-                _keep_session(bench, key, options.record)
-        _say(project, key)
+    instance = instance_of(project)
+    register_trials(instance, plan)
+    _say_budget(plan, options, suite)
+    others = [key for key in plan.trials() if under_way(project, key)]
+    mine = [key for key in plan.trials() if key not in others]
+    made = [_try(instance, bench, key, options.record) for key in mine]
+    others += [key for key, one in zip(mine, made, strict=True) if one is None]
+    if others:
+        print(f"{len(others)} trials are under way in another process; waiting.", flush=True)
+    for key in others:
+        made.append(None)
+        while made[-1] is None:
+            wait_for(project, key)
+            made[-1] = _try(instance, bench, key, options.record)
+    unmade = made.count(False)
     if unmade:
-        print(f"{len(unmade)} trials were not made; the same command goes on.", file=sys.stderr)
+        print(f"{unmade} trials were not made; the same command goes on.", file=sys.stderr)
     _write_card(project, suite)
     return MENDABLE if unmade else OK
 
 
+def _try(
+    instance: DagsterInstance, bench: BenchResource, key: TrialKey, record: Path | None
+) -> bool | None:
+    """Make a trial's row, unless it stands; whether it stands now, None where another is at work."""
+    from assets.bench import run_trial
+    from repro_pipeline.bench.results import AtWork, ended, under_way
+
+    project = bench.project()
+    if key.name in ended(project):
+        return True
+    if under_way(project, key):
+        return None
+    print(f"{key.name} …", flush=True)
+    try:
+        run_trial(instance, bench, key)
+    except AtWork:
+        return None
+    except UserError as error:
+        print(f"  not made: {error}", file=sys.stderr)
+        return False
+    finally:
+        if record:
+            _keep_session(bench, key, record)
+    _say(project, key)
+    return True
+
+
+def _say_budget(plan: Plan, options: argparse.Namespace, suite: Suite) -> None:
+    """What a trial may use, and which of its limits the command line did not give."""
+    given = dict(_pairs([part for part in options.budget.split(",") if part.strip()], "--budget"))
+    known = suite.file.budget.model_dump(exclude_none=True)
+    limits = [
+        f"{name} {value:g}"
+        + ("" if name in given else " (the suite's)" if known.get(name) == value else " (config)")
+        for name, value in plan.budget.model_dump(exclude_none=True).items()
+    ]
+    print(f"Each trial may use: {', '.join(limits) or 'anything: there is no limit'}.")
+
+
 def card(options: argparse.Namespace) -> int:
     """Write the card of a folder of results anew: card.html, card.md and card.json."""
+    from repro_pipeline.bench.places import suite_link
     from repro_pipeline.bench.suite import open_suite
     from resources.opening import open_project
 
     if not (options.results / "repro.yaml").is_file():
         raise UserError("holds no results of `repro bench run`.", where=str(options.results))
-    _write_card(open_project(options.results.resolve()), open_suite(options.suite))
+    suite = options.suite or suite_link(options.results).resolve()
+    _write_card(open_project(options.results.resolve()), open_suite(suite))
     return OK
 
 
 def _write_card(project: Project, suite: Suite) -> None:
     from repro_pipeline.bench.card import card_of
     from repro_pipeline.bench.pages import write_card
-    from repro_pipeline.bench.results import plan_of, rows_of
+    from repro_pipeline.bench.results import planned, rows_of
 
-    plan = plan_of(project)
-    if plan is None:
-        raise UserError("holds no plan of a comparison.", where=str(project.root))
+    plan = planned(project)
+    if suite.content != plan.suite_content:
+        raise UserError(
+            "is not the suite, or not the state of it, that the results are of.",
+            where=str(suite.folder),
+        )
     for path in write_card(card_of(plan, rows_of(project), suite), project.root):
         print(path)
 
 
 def _planned(options: argparse.Namespace, suite: Suite, tasks: list[str]) -> tuple[Project, Plan]:
+    from repro_pipeline.bench.places import suite_link
     from repro_pipeline.bench.plan import Ceiling, Plan, scoring_code
+    from repro_pipeline.bench.results import keep_plan
     from repro_pipeline.bench.roster import contestants, make_agent
     from repro_pipeline.bundle.task import Budget
+    from repro_pipeline.config import CONFIG_NAME, ProjectConfig
     from repro_pipeline.sandbox.policy import Limits
+    from repro_pipeline.yamlfile import load_model
 
-    project = _results(options)
-    config = project.config
+    given = _config(options)
+    config = load_model(given, ProjectConfig) if given else ProjectConfig()
+    if config.runner == "unsafe_local":
+        raise UserError(
+            "code that is compared runs in a sandbox: without one it reads the suite's answers.",
+            where=f"{given}: runner",
+        )
     named = contestants(
         options.agent, options.models, config.models, dict(_pairs(options.cutoff, "--cutoff"))
     )
     for one in named:
         make_agent(one, suite)
-    given = {"budget": config.budget.model_dump(exclude_none=True)}
-    budget = {**suite.file.budget.model_dump(exclude_none=True), **given["budget"]}
+    budget = suite.file.budget.model_dump(exclude_none=True)
+    budget |= config.budget.model_dump(exclude_none=True)
     budget |= _limits(options.budget, "--budget", Budget)
-    return project, Plan(
+    plan = Plan(
         suite=suite.file.name,
         suite_version=suite.file.version,
         suite_content=suite.content,
@@ -210,36 +259,57 @@ def _planned(options: argparse.Namespace, suite: Suite, tasks: list[str]) -> tup
         limits=Limits(**config.limits.model_dump()),
         seeds=options.seeds,
         workers=config.workers,
+        runner=config.runner,
+        allow=tuple(sorted({_host(name) for name in options.allow})),
         packages=suite.file.packages,
         ceiling=Ceiling(**_limits(options.ceiling, "--ceiling", Ceiling)),
         scoring_code=scoring_code(),
     )
+    text = given.read_text(encoding="utf-8") if given else "schema: 1\n"
+    project = _results(options.out.resolve(), text)
+    plan = keep_plan(project, plan)
+    (project.root / CONFIG_NAME).write_text(text, encoding="utf-8")
+    link = suite_link(project.root)
+    link.unlink(missing_ok=True)
+    link.symlink_to(suite.folder.resolve())
+    return project, plan
 
 
-def _results(options: argparse.Namespace) -> Project:
-    """The project that holds the results; made at the first call, with the models of --config."""
-    from importlib.resources import files
+def _host(text: str) -> str:
+    from repro_pipeline.sandbox.egress import host_name
 
-    from repro_pipeline.config import CONFIG_NAME, ProjectConfig, find_project
-    from repro_pipeline.yamlfile import load_model
+    try:
+        return host_name(text)
+    except ValueError as error:
+        raise UserError(f"{error}.", where="--allow") from None
+
+
+def _config(options: argparse.Namespace) -> Path | None:
+    """The repro.yaml whose models and limits hold: --config, the project's here, the results' own."""
+    from repro_pipeline.config import CONFIG_NAME, find_project
+
+    if options.config is not None:
+        return options.config
+    here = find_project(Path.cwd()) or options.out
+    return here / CONFIG_NAME if (here / CONFIG_NAME).is_file() else None
+
+
+def _results(root: Path, config: str) -> Project:
+    """The project that holds the results; made at the first call."""
+    from importlib.resources import as_file, files
+
+    from repro_pipeline.config import CONFIG_NAME
     from resources.opening import open_project
 
-    out = options.out.resolve()
-    given = options.config
-    if given is None and (here := find_project(Path.cwd())) is not None:
-        given = here / CONFIG_NAME
-    target = out / CONFIG_NAME
-    if given is not None:
-        load_model(given, ProjectConfig)  # raises where it is none
-    instance = out / ".repro" / "dagster"
+    instance = root / ".repro" / "dagster"
     instance.mkdir(parents=True, exist_ok=True)
-    settings = files("repro_pipeline") / "templates" / "dagster.yaml"
-    (instance / "dagster.yaml").write_text(settings.read_text(encoding="utf-8"), encoding="utf-8")
-    if given is not None and given.resolve() != target:
-        target.write_text(given.read_text(encoding="utf-8"), encoding="utf-8")
-    elif not target.exists():
-        target.write_text("schema: 1\n", encoding="utf-8")
-    return open_project(out)
+    places = {"dagster.yaml": instance, "workspace.yaml": root, "rubric.yaml": root}
+    with as_file(files("repro_pipeline") / "templates") as templates:
+        for name, place in places.items():
+            shutil.copyfile(templates / name, place / name)
+    if not (root / CONFIG_NAME).exists():
+        (root / CONFIG_NAME).write_text(config, encoding="utf-8")
+    return open_project(root)
 
 
 def _pairs(texts: Iterable[str], where: str) -> Iterator[tuple[str, str]]:

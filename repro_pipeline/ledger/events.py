@@ -324,11 +324,14 @@ class EnvironmentBuilt(Payload):
 
 
 class EgressAsked(Payload):
-    """A download step asked the network for something; recorded before anything is passed on."""
+    """A download step, or a program that a benchmark runs, asked the network for something.
+
+    It is recorded before anything is passed on.
+    """
 
     kind: Literal["egress_asked"] = "egress_asked"
     download: str
-    """Which run of the step."""
+    """Which run of the step or program."""
     request: EgressRequest
 
     @property
