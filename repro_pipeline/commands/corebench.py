@@ -74,6 +74,12 @@ def run(options: argparse.Namespace) -> int:
 
     task = task_for(read_tasks(options.tasks), options.id, options.capsule)
     check_capsule(options.capsule)
+    if options.tasks.resolve().is_relative_to(options.capsule.resolve()):
+        raise UserError(
+            "lies in the capsule, so what is run, and who reads its results, could see what is right.",
+            where=f"--tasks {options.tasks}",
+            hint="Put it elsewhere.",
+        )
     mappings = load_model(options.answers, AnswersFile).answers if options.answers else ()
     if options.out and options.out.exists():
         raise UserError("is there already.", where=f"--out {options.out}", hint="Name a new one.")
@@ -130,9 +136,10 @@ def _outputs(
     with tempfile.TemporaryDirectory(prefix="repro-corebench-") as place:
         store = FsspecArtifactStore(place)
         if options.difficulty == "easy":
-            if not (options.capsule / "results").is_dir():
-                raise UserError("has no results/.", where=str(options.capsule))
-            texts, _ = collect(options.capsule / "results", store)
+            results = options.capsule / "results"
+            if not results.is_dir() or results.is_symlink():
+                raise UserError("has no folder results/.", where=str(options.capsule))
+            texts, _ = collect(results, store)
             return None, texts, ["Nothing was run: the answers are of results as they were given."]
         words = run_command(options.capsule, options.typed, options.difficulty)
         runner = make_runner("bubblewrap")
@@ -172,7 +179,7 @@ def _environment(options: argparse.Namespace, words: Sequence[str], store):
     typed = [*words, *(name for name in ("run", "run.sh") if (code / name).is_file())]
     notes = notes_on(programs_needed(code, typed if not options.typed else words))
     hard = options.difficulty == "hard"  # there the capsule's environment is not used either
-    packages, python = ([], None) if hard else container_packages(options.capsule)
+    packages, python, others = ([], None, []) if hard else container_packages(options.capsule)
     with tempfile.TemporaryDirectory(prefix="repro-corebench-env-") as place:
         asked = code
         if packages:
@@ -181,6 +188,9 @@ def _environment(options: argparse.Namespace, words: Sequence[str], store):
             notes.append("Packages are those that environment/Dockerfile installs by pip.")
         else:
             notes += find_requirements(code).notes
+        if others:
+            what = f"environment/Dockerfile installs by or from {', '.join(others)} as well"
+            notes.append(f"{what}, which a run here does not have.")
         built = make_environment(asked, TaskCode(python=python), store=store, cache=cache)
     return host_python(built, cache), environment_mounts(built, cache), notes
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,15 +13,23 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from repro_pipeline.errors import FileFormatError
 from repro_pipeline.imports.record import ImportFault
+from repro_pipeline.jsonfile import read_json
 
 Difficulty = Literal["easy", "medium", "hard"]
 """easy: the results are there, nothing is run. medium: the capsule's run script is run. hard: neither
 results nor run script are used; the command is given."""
 _SCRIPTS = ("code/run", "code/run.sh", "run.sh", "run")
-_INSTALLS = re.compile(r"\bpip[\d.]*\s+install\s+(.*)")
+_PIP = re.compile(r"(?:\S*/)?pip[\d.]*")
+_VALUED = re.compile(
+    r"-[rcetifd]|--(?:requirement|constraint|editable|target|index-url|extra-index-url"
+    r"|find-links|prefix|root|src|platform|python-version|trusted-host|proxy|timeout|retries|progress-bar"
+    r"|upgrade-strategy|no-binary|only-binary|cache-dir|abi|implementation|log|cert|use-feature)"
+)
+"""Options of pip whose value is the next word."""
 _PYTHON = re.compile(r"python[:\-_]?(3\.\d+)", re.I)
 _REQUIREMENT = re.compile(r"[A-Za-z][\w.-]*(?:\[[\w,-]+\])?(?:[=<>!~]=?[\w.*+!,<>=~-]+)?")
 _LARGEST = 64 << 20
+_GREATEST = 1e300
 
 Answer = bool | int | float | str | list | None
 
@@ -45,24 +53,50 @@ def read_tasks(path: Path) -> tuple[CoreTask, ...]:
     try:
         if path.stat().st_size > _LARGEST:
             raise FileFormatError(f"has more than {_LARGEST >> 20} MiB.", where=str(path))
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise FileFormatError(f"cannot be read: {error.strerror}.", where=str(path)) from None
     except UnicodeDecodeError:
         raise FileFormatError("is not UTF-8.", where=str(path)) from None
+    value = read_json(text, str(path))
     try:
-        value = json.loads(text)
         tasks = TypeAdapter(tuple[CoreTask, ...]).validate_python(value)
-    except (ValueError, RecursionError) as error:
-        said = error.errors()[0] if isinstance(error, ValidationError) else None
-        what = f"{'.'.join(map(str, said['loc']))}: {said['msg']}" if said else str(error)
+    except ValidationError as error:
+        said = error.errors()[0]
+        what = f"{'.'.join(map(str, said['loc']))}: {said['msg']}".removeprefix(": ")
         raise FileFormatError(f"is no file of tasks: {what}.", where=str(path)) from None
+    if not tasks:
+        raise FileFormatError("is no file of tasks: it holds none.", where=str(path))
+    often = Counter(task.capsule_id for task in tasks)
     for task in tasks:
-        if any(set(run) != set(task.results[0]) for run in task.results):
-            raise FileFormatError(
-                "its runs answer different questions.", where=f"{path}: {task.capsule_id}"
-            )
+        fault = "it has two tasks." if often[task.capsule_id] > 1 else _fault(task)
+        if fault:
+            raise FileFormatError(fault, where=f"{path}: {task.capsule_id}")
     return tasks
+
+
+def _fault(task: CoreTask) -> str | None:
+    """Why a task's answers cannot be scored."""
+    questions = task.results[0]
+    if not questions:
+        return "it asks nothing."
+    if any(run.keys() != questions.keys() for run in task.results):
+        return "its runs answer different questions."
+    for question in questions:
+        kinds = {_kind(run[question]) for run in task.results}
+        if None in kinds:
+            return f"'{question}' is answered by no number, text, or list of these."
+        if len(kinds) > 1:
+            return f"'{question}' is answered by a {' and by a '.join(sorted(kinds))}."
+    return None
+
+
+def _kind(answer: Any) -> str | None:
+    if isinstance(answer, list):
+        return "list" if all(_kind(one) in {"number", "text"} for one in answer) else None
+    if isinstance(answer, str | bool):
+        return "text"
+    return "number" if isinstance(answer, int | float) and abs(answer) < _GREATEST else None
 
 
 def task_for(tasks: Sequence[CoreTask], name: str | None, capsule: Path | None) -> CoreTask:
@@ -76,7 +110,8 @@ def task_for(tasks: Sequence[CoreTask], name: str | None, capsule: Path | None) 
     raise ImportFault(
         f"no task is of '{wanted}'.",
         where="--tasks",
-        hint=f"Name one with --id: {', '.join(task.capsule_id for task in tasks[:5])}, …",
+        hint=f"Name one with --id: {', '.join(task.capsule_id for task in tasks[:5])}"
+        f"{', …' if len(tasks) > 5 else ''}.",
     )
 
 
@@ -112,24 +147,73 @@ def run_command(capsule: Path, given: str | None, difficulty: Difficulty) -> lis
     )
 
 
-def container_packages(capsule: Path) -> tuple[list[str], str | None]:
-    """The Python packages that the capsule's Dockerfile installs by pip, and its Python's version."""
+def container_packages(capsule: Path) -> tuple[list[str], str | None, list[str]]:
+    """What the capsule's Dockerfile installs.
+
+    That is its Python packages by pip, its Python's version, and what else it installs and a run here
+    does not have: programs that install, and files and addresses given to pip.
+    """
     path = capsule / "environment" / "Dockerfile"
     if not path.is_file():
-        return [], None
-    text = path.read_text(encoding="utf-8", errors="replace")
-    lines = re.sub(r"\\\s*\n", " ", text).splitlines()
-    found: list[str] = []
-    for line in lines:
-        for step in re.split(r"&&|;", line):
-            if installed := _INSTALLS.search(step):
-                try:
-                    words = shlex.split(installed[1])
-                except ValueError:
-                    continue
-                found += [word for word in words if _REQUIREMENT.fullmatch(word)]
+        return [], None, []
+    written = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    text = "\n".join(line for line in written if not line.lstrip().startswith("#"))
+    lines = re.sub(r"\\[ \t]*\n", " ", text).splitlines()
+    steps = [step for line in lines for step in _steps(line)]
+    found = [pair for step in steps for pair in _installed(step)]
     python = _PYTHON.search(next((one for one in lines if one.startswith("FROM")), ""))
-    return list(dict.fromkeys(found)), python[1] if python else None
+    packages, others = ([w for taken, w in found if taken is wanted] for wanted in (True, False))
+    return (
+        list(dict.fromkeys(packages)),
+        python[1] if python else None,
+        list(dict.fromkeys(others)),
+    )
+
+
+def _steps(line: str) -> Iterator[list[str]]:
+    """The words of each command of a line of shell, without where its output goes."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    try:
+        words = list(lexer)
+    except ValueError:  # a quote that is not closed
+        words = line.split()
+    step: list[str] = []
+    goes = False  # the next word is a file that output goes to, or comes from
+    for word in words:
+        if set(word) <= set("();|&"):
+            yield step
+            step = []
+        elif goes or set(word) <= set("<>&"):
+            if not goes and step and step[-1].isdigit():  # as in 2>&1
+                step.pop()
+            goes = not goes
+        else:
+            step.append(word)
+    yield step
+
+
+def _installed(step: Sequence[str]) -> Iterator[tuple[bool, str]]:
+    """What a command installs: a package of pip (True), or something else (False)."""
+    if "install" not in step:
+        return
+    at = step.index("install")
+    program = next((w for w in step[:at] if w not in {"RUN", "sudo"} and "=" not in w), "")
+    if not any(_PIP.fullmatch(word) for word in step[:at]):
+        yield False, program
+        return
+    option = ""
+    for word in step[at + 1 :]:
+        if option:
+            if option in {"-r", "--requirement", "-e", "--editable"}:
+                yield False, f"{option} {word}"
+            option = ""
+        elif _VALUED.fullmatch(word):
+            option = word
+        elif _REQUIREMENT.fullmatch(word.partition(";")[0].replace(" ", "")):
+            yield True, word
+        elif not word.startswith("-"):
+            yield False, word
 
 
 def absolute_results(capsule: Path) -> list[str]:

@@ -5,24 +5,41 @@ it is the first run's, a text where it is the first run's but for case (Siegel e
 and the benchmark's own evaluation). A question whose words hold `fig` is asked of a figure (vision), any
 other is written; a task is solved where all of its questions are right. An absent answer is not right.
 
-Two differences: an answer of the wrong kind fails its own question alone, where the benchmark's code
-leaves out all that follow; and a text is compared as it is written, where there a text such as `1` is
-made the number 1.0 first.
+Three differences: an answer of the wrong kind fails its own question alone, where the benchmark's code
+leaves out all that follow; a text is compared as it is written, where there a text such as `1` is
+made the number 1.0 first; and so is true or false, which there is the number 1 or 0.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator
 
 from repro_pipeline.experiment.statistics import prediction_interval
 from repro_pipeline.frozen import Frozen
 
 
+def as_written(value: Any) -> Any:
+    """True and false as texts, all else as it is. Raises ValueError for what no float can hold."""
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int) and abs(value) > _LARGEST:
+        raise ValueError("is beyond the range of numbers")
+    return value
+
+
+_LARGEST = 1e300
+Scalar = Annotated[int | float | str, BeforeValidator(as_written)]
+"""One answer: an integer stays one, so that it is written as it was given."""
+
+
 class AnswerGiven(Frozen):
     """An answer, and where it stands; without one, why."""
 
-    value: float | str | tuple[float | str, ...] | None = None
+    value: Scalar | tuple[Scalar, ...] | None = None
     by: Literal["mapping", "reader", "report", "nobody"]
     place: str = ""
     """File and lines of the output, or how a mapping looked for it."""
@@ -81,11 +98,11 @@ _NONE = AnswerGiven(by="nobody", why="Nobody answered it.")
 
 
 def _score(question: str, truth: Sequence[Any], answer: AnswerGiven) -> QuestionScore:
-    first = truth[0]
+    first = as_written(truth[0])
     if isinstance(first, int | float):
         kind, (right, expected) = "number", _number(truth, answer.value)
     elif isinstance(first, list):
-        kind, right, expected = "list", answer.value == tuple(first), str(first)
+        kind, right, expected = "list", answer.value == tuple(map(as_written, first)), str(first)
     else:
         kind, expected = "text", str(first)
         right = answer.value is not None and _text(answer.value) == expected.lower()
@@ -113,9 +130,10 @@ def number_in(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        return float(value.replace("%", "") if isinstance(value, str) else value)
-    except ValueError:
+        number = float(value.replace("%", "") if isinstance(value, str) else value)
+    except (ValueError, OverflowError):
         return None
+    return number if math.isfinite(number) else None
 
 
 def _text(value: Any) -> str:

@@ -7,8 +7,8 @@ runs, and its answer counts only if it stands in lines that it quotes and that a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -18,9 +18,9 @@ from repro_pipeline.bundle.task import CsvColumn, OutputMapping
 from repro_pipeline.errors import UserError
 from repro_pipeline.experiment.metrics import MetricsError, values_found
 from repro_pipeline.frozen import Frozen
-from repro_pipeline.scoring.corebench import AnswerGiven, number_in
+from repro_pipeline.scoring.corebench import AnswerGiven, Scalar, number_in
 from repro_pipeline.scoring.judge import Asks, shown
-from repro_pipeline.scoring.spans import CodeSpan, code_fault
+from repro_pipeline.scoring.spans import SLACK, CodeSpan, code_fault
 
 LOG = "stdout"
 SHOWN = 120_000
@@ -67,16 +67,22 @@ class AnswersFile(Frozen):
 def by_mapping(
     mappings: Sequence[AnswerMapping], questions: Sequence[str], files: Mapping[str, str]
 ) -> dict[str, AnswerGiven]:
-    """The answers that mappings find. Raises UserError for one that names no question, or two."""
+    """The answers that mappings find. Raises UserError for one that names no question, or several,
+    and for a question that two name.
+    """
     answers = {}
     for mapping in mappings:
-        named = [one for one in questions if one.startswith(mapping.question.strip())]
+        wanted = mapping.question.strip()
+        named = [one for one in questions if wanted and one.startswith(wanted)]
+        named = [wanted] if wanted in named else named
         if len(named) != 1:
             raise UserError(
                 f"'{mapping.question}' begins {len(named)} questions.",
                 where="--answers",
                 hint="Write as much of the question as tells it from the others.",
             )
+        if named[0] in answers:
+            raise UserError(f"'{named[0]}' is answered twice.", where="--answers")
         answers[named[0]] = _mapped(mapping, files)
     return answers
 
@@ -90,14 +96,14 @@ def _mapped(mapping: AnswerMapping, files: Mapping[str, str]) -> AnswerGiven:
         return AnswerGiven(by="nobody", why=str(error))
     if not found:
         return AnswerGiven(by="nobody", why=f"{mapping.file} holds nothing there.")
-    value = found[-1]
-    return AnswerGiven(value=_plain(value), by="mapping", place=mapping.file)
-
-
-def _plain(value: Any) -> float | str | tuple[float | str, ...]:
-    if isinstance(value, list):
-        return tuple(one if isinstance(one, int | float) else str(one) for one in value)
-    return value if isinstance(value, int | float) else str(value).strip()
+    value = found[-1].strip() if isinstance(found[-1], str) else found[-1]
+    if value in (None, ""):
+        return AnswerGiven(by="nobody", why=f"{mapping.file} holds nothing there.")
+    try:
+        return AnswerGiven(value=value, by="mapping", place=mapping.file)
+    except ValueError:
+        why = f"What {mapping.file} holds there is no number, text, or list of these."
+        return AnswerGiven(by="nobody", why=why)
 
 
 class Read(Frozen):
@@ -105,7 +111,7 @@ class Read(Frozen):
 
     evidence: Annotated[tuple[CodeSpan, ...], Field(max_length=5)] = ()
     """Lines of the output that hold the answer."""
-    answer: float | str | tuple[float | str, ...] | None = None
+    answer: Scalar | tuple[Scalar, ...] | None = None
     """None where the output does not hold it."""
 
 
@@ -149,19 +155,70 @@ def answer_fault(read: Read, files: Mapping[str, str]) -> str | None:
     for span in read.evidence:
         if fault := code_fault(span, files):
             return fault
-    quoted = "\n".join(one.quote for one in read.evidence)
     parts = read.answer if isinstance(read.answer, tuple) else (read.answer,)
+    if not parts:
+        return "the answer is a list of nothing"
+    said = [place for one in read.evidence for place in _quoted(one, files[one.file])]
     for part in parts:
-        if not _stands(part, quoted):
+        if not any(_stands(part, place) for place in said):
             return f"the answer {part!r} does not stand in the quoted lines"
     return None
 
 
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+class _Quoted(NamedTuple):
+    """Where a quote stands in a file: the lines about it, and where in them it begins and ends."""
+
+    lines: str
+    first: int
+    end: int
+    cells: bool
+    """Whether a comma parts numbers, and never the thousands of one."""
+
+    def holds(self, pattern: re.Pattern[str]) -> Iterator[str]:
+        """What is found wholly within the quote, told by what stands beside it in the file."""
+        for found in pattern.finditer(self.lines):
+            if self.first <= found.start() and found.end() <= self.end:
+                yield found[0]
 
 
-def _stands(part: float | str, quoted: str) -> bool:
+def _quoted(span: CodeSpan, text: str) -> Iterator[_Quoted]:
+    """A quote is found whatever its spaces, so its own words may run two numbers together."""
+    lines = "\n".join(text.splitlines()[max(0, span.first - 1 - SLACK) : span.last + SLACK])
+    at = [place for place, character in enumerate(lines) if not character.isspace()]
+    plain, wanted = "".join(lines.split()), "".join(span.quote.split())
+    cells = span.file.lower().endswith((".csv", ".tsv", ".json", ".jsonl"))
+    for found in re.finditer(f"(?={re.escape(wanted)})", plain):
+        end = at[found.start() + len(wanted) - 1] + 1
+        yield _Quoted(lines, at[found.start()], end, cells)
+
+
+_EDGE = r"(?!(?<=\w)\w)"
+"""No place within a word."""
+_DIGITS = r"(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][-+]?\d++)?+"
+_AFTER = r"(?!\w*\d|\.\d|[kKMGTB]\b)"
+_NUMBER = re.compile(rf"(?<![\w.])(?:(?<!\w)[-+\u2212])?{_DIGITS}{_AFTER}")
+"""No part of a name, a version or a larger number: not `1` of `F1`, `1.7` of `1.75` or `3` of `3k`."""
+_THOUSANDS = re.compile(
+    rf"(?<![\w.,])[-+\u2212]?\d{{1,3}}(?:,\d{{3}})++(?:\.\d*+)?+(?!,?\d){_AFTER}"
+)
+
+
+def _stands(part: int | float | str, place: _Quoted) -> bool:
     number = number_in(part)
-    if number is not None:
-        return any(float(one) == number for one in _NUMBER.findall(quoted))
-    return bool(str(part).strip()) and str(part).strip().lower() in quoted.lower()
+    if number is None:
+        words = r"\s+".join(re.escape(word) for word in str(part).split())
+        return bool(words) and any(place.holds(re.compile(rf"{_EDGE}{words}{_EDGE}", re.I)))
+    return any(_value(one) == number for one in _numbers(place))
+
+
+def _numbers(place: _Quoted) -> Iterator[str]:
+    if place.cells:
+        yield from place.holds(_NUMBER)
+        return
+    yield from place.holds(_THOUSANDS)
+    apart = _THOUSANDS.sub(lambda found: " " * len(found[0]), place.lines)
+    yield from place._replace(lines=apart).holds(_NUMBER)
+
+
+def _value(written: str) -> float:
+    return float(written.replace(",", "").replace("\u2212", "-"))

@@ -72,7 +72,7 @@ def run_capsule(
 def collect(results: Path, store: ArtifactStore) -> tuple[dict[str, str], dict[str, str]]:
     """The texts of a folder by name, and each file's digest; links and what is no file are left out."""
     texts, digests = {}, {}
-    for path in safe_outputs(results, _KEPT):
+    for path in _left_in(results):
         name = path.relative_to(results).as_posix()
         digests[name] = store.put_file(path)
         content = path.read_bytes() if path.stat().st_size <= LARGEST else b"\0"
@@ -85,8 +85,13 @@ def _top(folder: Path, name: str):
     return lambda at, names: [name] if Path(at) == folder and name in names else []
 
 
+def _left_in(results: Path) -> tuple[Path, ...]:
+    """The files of a folder; none where a run put a link in its place, which names files of this host."""
+    return () if results.is_symlink() else safe_outputs(results, _KEPT)
+
+
 def _keep(results: Path, log: Path, keep: Path) -> None:
-    for path in safe_outputs(results, _KEPT):
+    for path in _left_in(results):
         goal = keep / "results" / path.relative_to(results)
         goal.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, goal)

@@ -69,6 +69,22 @@ def test_a_capsule_is_run_answered_and_scored(project, capsule, capsys, tmp_path
     assert json.loads((capsule / "results/out.json").read_text())["mean"] == 99  # untouched
 
 
+def test_a_run_cannot_have_other_files_taken_for_its_results(project, capsule, capsys, tmp_path):
+    write(tmp_path / "secret", {"out.json": '{"mean": 1.75, "best": "Forest"}'})
+    code = f"import os\nos.rmdir('../results')\nos.symlink('{tmp_path}/secret', '../results')\n"
+    write(capsule, {"code/measure.py": code})
+    assert main(corebench(capsule)) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["answered"] == 0 and told["run"]["files"] == {}
+
+
+def test_what_is_right_does_not_lie_where_code_or_reader_look(project, capsule, capsys):
+    shutil.copy(capsule.parent / "tasks.json", capsule / "results/tasks.json")
+    words = ["corebench", "run", "--capsule", str(capsule), "--difficulty", "easy"]
+    assert main([*words, "--tasks", str(capsule / "results/tasks.json")]) == 2
+    assert "could see what is right" in capsys.readouterr().err
+
+
 def test_results_that_lay_there_answer_nothing_after_a_run(project, capsule, capsys):
     write(capsule, {"code/measure.py": "raise SystemExit('nothing done')"})
     assert main(corebench(capsule)) == 0

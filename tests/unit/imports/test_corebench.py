@@ -63,6 +63,28 @@ def test_an_answer_of_the_wrong_kind_fails_its_question_alone():
     assert right(the_mean=("x",), fig_the_best=2.0, the_labels=3.0, the_count=3) == {"the count"}
 
 
+@pytest.mark.parametrize(
+    ("truth", "answer", "is_right"),
+    [
+        (1, True, False),
+        (True, True, True),
+        (True, "true", True),
+        (True, 1, False),
+        ("True", True, True),
+        ("3", 3, True),
+        ("3", 3.0, False),
+        (["a", True], ["a", True], True),
+        (["a", 1], ["a", True], False),
+        (0.1, 0.1, True),
+        (0.1, 0.1000000001, False),
+    ],
+)
+def test_an_answer_counts_as_it_is_written(truth, answer, is_right):
+    """True was the number 1, and the integer 3 the text 3.0."""
+    given = {"q": AnswerGiven(value=answer, by="report")}
+    assert score_task("c", [{"q": truth}] * 3, given).solved is is_right
+
+
 def test_a_task_is_solved_where_all_is_right_and_unanswered_is_not():
     whole = {"the_mean": 1.75, "fig_the_best": "FOREST", "the_labels": ("a", 1), "the_count": 3}
     scored = score_task("c", RUNS, given_answers(**whole))
@@ -141,6 +163,73 @@ def test_a_readers_answer_stands_in_lines_that_it_quotes(read, fault):
     assert found is None if fault is None else fault in found
 
 
+READ = {
+    "stdout": (
+        "mean of it 17 5 and more\n"
+        "total amount: 1,234.5 units\n"
+        "Deforestation index v1.75.3\n"
+        "F1 of all: 0.9 in 12.3s\n"
+        "the loss is \u22120.5 and -0.25\n"
+        "size 10k rows, 5%, range 10-20.\n"
+        "[0.1,0.2] accuracy=0.95\n"
+    ),
+    "a.csv": "name,x,y,z\nforest,1,234,5.5\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "quote", "right", "wrong"),
+    [
+        (1, "mean of it 175 and", (17, 5), (175,)),
+        (2, "total amount: 1,234.5", (1234.5,), (234.5, 1)),
+        (2, "amount: 1,23", (), (1, 23, 1.23)),
+        (3, "Deforestation index v1.75.3", ("index",), ("forest", "a", 1.75, 75.3, 3)),
+        (4, "F1 of all: 0.9 in 12.3s", (0.9, 12.3, "F1"), (1, 12, 9)),
+        (5, "loss is \u22120.5 and -0.25", (-0.5, -0.25), (0.5, 0.25)),
+        (5, "0.5 and -0.25", (-0.25,), (0.5, -0.5)),
+        (6, "size 10k rows, 5%, range 10-20.", ("5%", 5, 10, 20), (-20,)),
+        (6, "size 10k rows,", (), (10,)),
+        (7, "[0.1,0.2] accuracy=0.9", ((0.1, 0.2),), (0.9, 0.95)),
+        (7, "[0.1,0.2] accuracy=0.95", (0.95,), ((), True)),
+    ],
+)
+def test_an_answer_is_what_the_file_says_where_it_is_quoted(line, quote, right, wrong):
+    """Not what the quote says, whose spaces are not compared, and no part of a word or a number."""
+    for answer in (*right, *wrong):
+        fault = answer_fault(Read(answer=answer, evidence=(span(quote, line),)), READ)
+        assert (fault is None) is (answer in right), (answer, fault)
+
+
+def test_commas_part_the_cells_of_a_table():
+    def fault(answer, quote):
+        return answer_fault(Read(answer=answer, evidence=(span(quote, 2, "a.csv"),)), READ)
+
+    assert fault(234, "forest,1,234,5.5") is fault(1, "forest,1,234") is None
+    assert fault(1234, "forest,1,234,5.5") and fault(23, "forest,1,23")
+
+
+@pytest.mark.parametrize(
+    "value", ["null", "NaN", '{"b": 1}', "[[1]]", "[null]", '""', "9" * 400, '" "']
+)
+def test_what_is_no_answer_is_none(value):
+    """A null was the text None, and counted as answered."""
+    mapping = AnswerMapping(question="q", file="f", json="$.a")
+    (one,) = by_mapping([mapping], ["q"], {"f": f'{{"a": {value}}}'}).values()
+    assert one.value is None and one.by == "nobody" and one.why
+
+
+def test_mappings_name_a_question_by_all_of_it_and_once():
+    questions = ["the mean", "the mean of x"]
+    found = by_mapping(
+        [AnswerMapping(question="the mean", file="f", regex="1(2)?")], questions, {"f": "1"}
+    )
+    assert list(found) == ["the mean"] and found["the mean"].value is None
+    twice = [AnswerMapping(question=one, file="f", regex="1") for one in ("the mean", "the mean")]
+    for wrong in (twice, [AnswerMapping(question=" ", file="f", regex="1")]):
+        with pytest.raises(UserError):
+            by_mapping(wrong, questions, {})
+
+
 def test_a_reader_sees_the_question_and_the_output_and_no_answer():
     asked = []
 
@@ -171,12 +260,41 @@ def test_tasks_are_read_and_found(tmp_path):
     assert task_for(tasks[:1], None, None).capsule_id == "capsule-1"
     with pytest.raises(UserError, match="no task is of 'capsule-3'"):
         task_for(tasks, "capsule-3", None)
-    for bad in ("{", "{}", '[{"capsule_id": 3}]', '[{"capsule_id": "a", "results": []}]'):
+    for bad in ("[]", "{}", '[{"capsule_id": 3}]', '[{"capsule_id": "a", "results": []}]'):
         path.write_text(bad)
         with pytest.raises(UserError, match="no file of tasks"):
             read_tasks(path)
     path.write_text(json.dumps([{**one, "results": [{"a": 1}, {"b": 1}]}]))
     with pytest.raises(UserError, match="different questions"):
+        read_tasks(path)
+
+
+@pytest.mark.parametrize(
+    ("results", "said"),
+    [
+        ("[{}]", "asks nothing"),
+        ('[{"q": 1}, {"q": "x"}]', "by a number and by a text"),
+        ('[{"q": 1}, {"q": null}]', "no number, text"),
+        ('[{"q": {"x": 1}}]', "no number, text"),
+        ('[{"q": [[1]]}]', "no number, text"),
+        ('[{"q": 1, "q": 2}]', "stands twice"),
+        ('[{"q": NaN}]', "no finite number"),
+        ('[{"q": 1e999}]', "no finite number"),
+        (f'[{{"q": {"9" * 400}}}]', "no number, text"),
+    ],
+)
+def test_what_no_rule_scores_is_told_and_never_solved(tmp_path, results, said):
+    """A task without a question was solved by no answer; numbers beside texts were a traceback."""
+    path = tmp_path / "tasks.json"
+    path.write_text(f'[{{"capsule_id": "a", "results": {results}}}]', encoding="utf-8-sig")
+    with pytest.raises(UserError, match=said):
+        read_tasks(path)
+
+
+def test_two_tasks_of_one_capsule_are_told(tmp_path):
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps([{"capsule_id": "a", "results": RUNS}] * 2))
+    with pytest.raises(UserError, match="two tasks"):
         read_tasks(path)
 
 
@@ -196,8 +314,36 @@ def test_what_its_dockerfile_installs(tmp_path):
     assert container_packages(write(tmp_path, {"environment/Dockerfile": text})) == (
         ["numpy==1.19.2", "scipy>=1.5"],
         "3.8",
+        ["apt-get", "git+https://x/y"],
     )
-    assert container_packages(tmp_path / "absent") == ([], None)
+    assert container_packages(tmp_path / "absent") == ([], None, [])
+
+
+@pytest.mark.parametrize(
+    ("line", "packages", "others"),
+    [
+        ("pip install -r requirements.txt numpy", ["numpy"], ["-r requirements.txt"]),
+        ("# RUN pip install old", [], []),
+        ("pip install numpy || true", ["numpy"], []),
+        ("pip install numpy > log 2>&1; echo done", ["numpy"], []),
+        ("pip install numpy>=1.2 # the shell makes a file of it", ["numpy"], []),
+        ("pip install -t lib -i simple numpy", ["numpy"], []),
+        (
+            """pip install "numpy >= 1.2; python_version > '3'" ./x""",
+            ["numpy >= 1.2; python_version > '3'"],
+            ["./x"],
+        ),
+        ("python3 -m pip install numpy \\\n# more\n scipy", ["numpy", "scipy"], []),
+        ("conda install -y numpy && /opt/bin/pip3 install scipy", ["scipy"], ["conda"]),
+        ("pip install numpy\r\n", ["numpy"], []),
+        ("pip install 'numpy", [], ["'numpy"]),
+    ],
+)
+def test_only_packages_are_taken_for_packages(tmp_path, line, packages, others):
+    """A file's name or a word of the shell would be looked up in an index, and may be somebody's there."""
+    text = f"FROM python:3.8\n{line if line.startswith('#') else f'RUN {line}'}\n"
+    write(tmp_path, {"environment/Dockerfile": text})
+    assert container_packages(tmp_path) == (packages, "3.8", others)
 
 
 def test_places_that_write_to_the_absolute_folder(tmp_path):
