@@ -46,7 +46,8 @@ def split(options: argparse.Namespace) -> int:
             "its rows cannot be counted: only CSV, JSON lines and Parquet can be split.",
             where=entry.file,
         )
-    shares = {role: getattr(options, role) for role in _ROLES if getattr(options, role)}
+    given = {role: getattr(options, role) for role in _ROLES}
+    shares = {role: share for role, share in given.items() if share is not None}
     if not shares:
         raise UserError("no share was given.", hint="For example `--train 0.8 --test 0.2`.")
     splits = split_rows(entry.rows, options.seed, shares)

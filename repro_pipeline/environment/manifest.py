@@ -6,11 +6,13 @@ holds numbers only. A file of row numbers holds one number a line.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import hashlib
 import itertools
 import json
 import os
+import re
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,6 +23,8 @@ from repro_pipeline.errors import BundleError, IntegrityError
 from repro_pipeline.frozen import digest
 
 _BLOCK = 1 << 20
+_LONGEST_CELL = 1 << 30
+_ROW = re.compile(r"[0-9]{1,18}")
 _SETTLED_SECONDS = 2.0
 """A file that changed later than this before it was read may change again with the same time."""
 
@@ -153,7 +157,7 @@ def _row_numbers(path: Path, file: str) -> list[int]:
         with path.open(encoding="utf-8-sig") as lines:
             for count, line in enumerate(lines, 1):
                 text = line.strip()
-                if text and not (text.isascii() and text.isdigit()):
+                if text and not _ROW.fullmatch(text):
                     raise BundleError(f"'{text[:40]}' is no row number.", where=f"{file}:{count}")
                 numbers += [int(text)] if text else []
     except (UnicodeDecodeError, OSError) as error:
@@ -180,8 +184,8 @@ def _described(path: Path, cache: Path) -> tuple[str, int | None]:
     times = [state.st_mtime_ns, state.st_ctime_ns]
     key = digest([str(path.resolve()), state.st_dev, state.st_ino, state.st_size, *times])
     kept = cache / f"{key}.json"
-    if kept.is_file():
-        content = json.loads(kept.read_text(encoding="utf-8"))
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # none yet, or a broken one
+        content = json.loads(kept.read_bytes())
         return content["sha256"], content["rows"]
     sha256, rows = file_digest(path), _count_rows(path)
     if time.time() - max(state.st_mtime, state.st_ctime) > _SETTLED_SECONDS:
@@ -204,7 +208,7 @@ def file_digest(path: Path) -> str:
 def _count_rows(path: Path) -> int | None:
     match path.suffix.lower():
         case ".csv" | ".tsv":
-            with path.open(encoding="utf-8", errors="replace", newline="") as file:
+            with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
                 delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
                 return _count_records(csv.reader(file, delimiter=delimiter), path)
         case ".jsonl" | ".ndjson":
@@ -222,6 +226,7 @@ def _count_rows(path: Path) -> int | None:
 
 
 def _count_records(records: Iterable[list[str]], path: Path) -> int:
+    before = csv.field_size_limit(_LONGEST_CELL)  # a cell may hold a whole document
     try:
         filled = (record for record in records if record)
         first = next(filled, None)
@@ -230,6 +235,8 @@ def _count_records(records: Iterable[list[str]], path: Path) -> int:
         return sum(1 for _ in filled) + all(map(is_number, first))
     except csv.Error as error:
         raise BundleError(f"is no CSV file: {error}.", where=path.name) from None
+    finally:
+        csv.field_size_limit(before)
 
 
 def is_number(text: str) -> bool:

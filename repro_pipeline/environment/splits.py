@@ -20,7 +20,7 @@ def split_rows(rows: int, seed: int, shares: Mapping[str, float]) -> dict[str, l
     Raises BundleError for shares that are none, or for a role that would have no row.
     """
     total = math.fsum(shares.values())
-    if any(share <= 0 for share in shares.values()) or total > 1 + 1e-9:
+    if not all(share > 0 for share in shares.values()) or total > 1 + 1e-9:  # not a number: neither
         raise BundleError("the shares of a split are above 0, and together at most 1.")
     order = sorted(range(rows), key=lambda row: hashlib.sha256(f"{seed}:{row}".encode()).digest())
     found, taken, start = {}, 0.0, 0
@@ -37,14 +37,13 @@ def split_rows(rows: int, seed: int, shares: Mapping[str, float]) -> dict[str, l
 def write_split(file: Path, seed: int, splits: Mapping[str, list[int]]) -> dict[str, Path]:
     """Write the numbers of each role beside the data, one a line; their files.
 
-    Raises BundleError where there is such a file with other content.
+    Raises BundleError where there is such a file with other content; then none is written.
     """
-    written = {}
-    for role, numbers in splits.items():
-        target = file.with_name(f"{file.name}.{role}-seed{seed}.idx")
-        text = "".join(f"{number}\n" for number in numbers)
-        if target.exists() and target.read_text(encoding="utf-8") != text:
+    files = {role: file.with_name(f"{file.name}.{role}-seed{seed}.idx") for role in splits}
+    texts = {role: "".join(f"{row}\n" for row in rows).encode() for role, rows in splits.items()}
+    for role, target in files.items():
+        if target.exists() and not (target.is_file() and target.read_bytes() == texts[role]):
             raise BundleError("there is another split of that name.", where=str(target))
-        target.write_text(text, encoding="utf-8")
-        written[role] = target
-    return written
+    for role, target in files.items():
+        target.write_bytes(texts[role])
+    return files

@@ -111,6 +111,7 @@ def test_shared_rows_are_those_of_both_sets(tmp_path: Path, train: list, test: l
         ("a\n", "train.idx:1"),
         ("0 1\n", "train.idx:1"),
         ("²\n", "train.idx:1"),
+        ("1\n" + "9" * 5000, "train.idx:2"),
     ],
 )
 def test_what_is_no_row_of_the_file_is_refused(text: str, place: str, bundle: Path) -> None:
@@ -152,6 +153,8 @@ def test_missing_files_folders_and_addresses_are_refused(bundle: Path) -> None:
         ("t.csv", '"a\nb",c\n1,"x\ny"\n\n2,3\n', 2),
         ("t.csv", "1,2\n3,4\n", 2),
         ("t.csv", "", 0),
+        ("t.csv", "\ufeff1,2\n3,4\n", 2),
+        pytest.param("t.csv", f"text\n{'word ' * 50_000}\n1\n", 2, id="a document in a cell"),
         ("t.tsv", "a\tb\n1\t2\n", 1),
         ("t.jsonl", '{"a": 1}\n\n{"a": 2}', 2),
         ("t.txt", "1\n2\n", None),
@@ -203,6 +206,17 @@ def test_an_unchanged_file_is_read_once(bundle: Path, monkeypatch: pytest.Monkey
     os.utime(bundle / "data" / "t.csv", ns=(state.st_atime_ns, state.st_mtime_ns))
     assert made(bundle) != first, "a change with a mended time was missed"
     assert len(reads) == 2
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"rows": 2}', "\xff"])
+def test_what_is_broken_in_the_cache_is_read_anew(
+    bundle: Path, monkeypatch: pytest.MonkeyPatch, content: str
+) -> None:
+    monkeypatch.setattr(module, "_SETTLED_SECONDS", -1.0)
+    first = made(bundle)
+    (kept,) = (bundle.parent / "cache").glob("*.json")
+    kept.write_text(content, encoding="latin-1")
+    assert made(bundle) == first
 
 
 def test_a_file_that_was_just_written_is_read_again(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,17 @@ def test_the_order_is_the_one_that_is_written_down():
     assert split_rows(10, 8, {"train": 0.7, "test": 0.3})["test"] != [0, 5, 6]
 
 
-@pytest.mark.parametrize("shares", [{"train": 0.9, "test": 0.2}, {"train": 0}, {"train": 0.01}])
+@pytest.mark.parametrize(
+    "shares",
+    [
+        {"train": 0.9, "test": 0.2},
+        {"train": 0},
+        {"train": 0.01},
+        {"train": -0.1},
+        {"train": math.nan, "test": 0.2},
+        {"train": math.inf},
+    ],
+)
 def test_shares_that_are_none_are_refused(shares: dict[str, float]):
     with pytest.raises(BundleError):
         split_rows(10, 7, shares)
@@ -52,3 +63,13 @@ def test_a_split_is_part_of_the_manifest_and_a_changed_number_stops(tmp_path: Pa
         verify_manifest(manifest, tmp_path)
     with pytest.raises(BundleError, match="another split"):
         write_split(data, 7, split_rows(10, 7, {"test": 0.3}))
+
+
+@pytest.mark.parametrize("other", [b"4\n6\n", b"\xff\xfe", None])
+def test_of_a_split_that_cannot_be_written_whole_nothing_is_written(tmp_path: Path, other):
+    there = tmp_path / "points.csv.test-seed7.idx"
+    there.mkdir() if other is None else there.write_bytes(other)
+    splits = split_rows(10, 7, {"train": 0.7, "test": 0.3})
+    with pytest.raises(BundleError, match="another split"):
+        write_split(tmp_path / "points.csv", 7, splits)
+    assert list(tmp_path.iterdir()) == [there]
