@@ -22,6 +22,20 @@ RUNNER = "run_notebook.py"
 PACKAGES = ("ipykernel", "nbclient")
 """What runs a notebook, beside what it imports."""
 _LARGEST = 64 << 20
+_OTHER_KERNELS = {
+    "ir": "R",
+    "xr": "R",
+    "julia": "Julia",
+    "octave": "Octave",
+    "matlab": "MATLAB",
+    "bash": "bash",
+    "javascript": "JavaScript",
+    "deno": "JavaScript",
+    "scala": "Scala",
+    "sas": "SAS",
+    "stata": "Stata",
+}
+"""By the beginning of a kernel's name, where a notebook says no more; any other is Python's."""
 _MAGIC = re.compile(r"^(\s*)(?:[%!?]|\S+\?{1,2}\s*$)")
 
 
@@ -66,9 +80,11 @@ def read_notebook(path: Path, name: str) -> Notebook:
             hint="`jupyter nbconvert --to notebook` makes one.",
         )
     metadata = _mapping(value.get("metadata"))
-    language = _mapping(metadata.get("language_info")).get("name") or _mapping(
-        metadata.get("kernelspec")
-    ).get("language")
+    kernel = _mapping(metadata.get("kernelspec"))
+    language = _mapping(metadata.get("language_info")).get("name") or kernel.get("language")
+    language = language or _OTHER_KERNELS.get(
+        re.split(r"[-.\d]", str(kernel.get("name")).lower())[0]
+    )
     code = [one for one in cells if _mapping(one).get("cell_type") == "code"]
     return Notebook(
         language=str(language or "python").lower(),

@@ -4,7 +4,7 @@
 
 The kernel is this interpreter's, reached over sockets in a private folder. What each code cell prints
 and shows as text goes to the output and to DIR/cells/N.txt, N from 1; DIR/executed.ipynb is the notebook
-as it ran. Parameters are assigned in a cell of their own, after the first one tagged `parameters`.
+as it ran. Parameters are assigned in a cell of their own, after the first code cell tagged `parameters`.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ def main() -> None:
     options = parser.parse_args()
     notebook = nbformat.read(options.notebook, as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for cell in code:  # those that were stored are of no run, and a skipped cell would keep its own
+        cell.outputs, cell.execution_count = [], None
     inject(notebook, options.parameter)
     (options.out / "cells").mkdir(parents=True, exist_ok=True)
     sockets = tempfile.mkdtemp(prefix="kernel-", dir="/tmp")  # a socket's path must be short
@@ -57,7 +59,9 @@ def inject(notebook, given: list[str]) -> None:
     lines = [f"{name} = {value!r}" for name, value in values.items()]
     cell = new_code_cell("\n".join(lines), metadata={"tags": ["injected-parameters"]})
     tagged = [
-        n for n, one in enumerate(notebook.cells) if "parameters" in one.metadata.get("tags", [])
+        n
+        for n, one in enumerate(notebook.cells)
+        if one.cell_type == "code" and "parameters" in one.metadata.get("tags", [])
     ]
     notebook.cells.insert(tagged[0] + 1 if tagged else 0, cell)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import pytest
@@ -45,7 +46,25 @@ def study(tmp_path):
     return write(tmp_path / "study", files)
 
 
+def tagged_and_stored(text: str) -> str:
+    """The notebook with a heading tagged as its parameters are, and a skipped cell's stored output."""
+    value = json.loads(text)
+    value["cells"][0]["metadata"] = {"tags": ["parameters"]}
+    value["cells"].append(
+        {
+            "cell_type": "code",
+            "execution_count": 9,
+            "metadata": {"tags": ["skip-execution"]},
+            "outputs": [{"output_type": "stream", "name": "stdout", "text": ["stored: 10.0"]}],
+            "source": ["print('stored:', 10.0)"],
+        }
+    )
+    return json.dumps(value)
+
+
 def test_a_notebook_is_run_with_each_seed(project, opened, study):
+    """Whatever its headings are tagged; and what lay in it stored is not in what ran."""
+    write(study, {"code/study.ipynb": tagged_and_stored(notebook(*CELLS))})
     assert main(["add", str(study)]) == 0
     assert main(["run", "study", "--stage", "baseline"]) == 0
     made = output_of(opened, latest(opened, "study", "implementation"), Implementation)
@@ -57,6 +76,8 @@ def test_a_notebook_is_run_with_each_seed(project, opened, study):
     counted = evaluated[0].counted
     assert {"executed.ipynb", "cells/1.txt", "cells/3.txt"} <= counted.outputs.keys()
     assert "error: 10.03" in opened.store.get(counted.log).decode()
+    ran = json.loads(opened.store.get(counted.outputs["executed.ipynb"]))
+    assert ran["cells"][-1]["outputs"] == [] and "cells/5.txt" not in counted.outputs
     (assumed,) = [
         one.content.assumption
         for one in opened.ledger.events("study")

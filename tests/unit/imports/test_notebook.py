@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from foreign import write
 from hypothesis import given
@@ -76,6 +78,16 @@ def test_what_is_no_notebook_of_python_is_told(tmp_path, content, said):
         notebook_command(tmp_path, "n.ipynb", [])
     with pytest.raises(UserError, match="cannot be read"):
         notebook_command(tmp_path, "absent.ipynb", [])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "language"),
+    [("ir", "r"), ("julia-1.9", "julia"), ("python3", "python"), ("conda-env-x-py", "python")],
+)
+def test_a_kernels_name_tells_the_language_where_nothing_else_does(tmp_path, kernel, language):
+    value = {"nbformat": 4, "cells": [], "metadata": {"kernelspec": {"name": kernel}}}
+    write(tmp_path, {"n.ipynb": json.dumps(value)})
+    assert read_notebook(tmp_path / "n.ipynb", "n.ipynb").language == language
 
 
 def test_its_imports_are_read_cell_by_cell(tmp_path):
