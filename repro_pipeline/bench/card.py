@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -23,7 +24,7 @@ from repro_pipeline.bench.compare import (
 )
 from repro_pipeline.bench.measures import DEFINITIONS, LOWER_IS_BETTER
 from repro_pipeline.bench.model import PublishedNumber, Reported
-from repro_pipeline.bench.plan import Plan
+from repro_pipeline.bench.plan import Contestant, Plan
 from repro_pipeline.bench.suite import Suite
 from repro_pipeline.bench.trial import TrialRow
 from repro_pipeline.errors import UserError
@@ -38,14 +39,15 @@ NOT_MEASURED = "not measured here"
 
 COST_DEFINITIONS = {
     "tokens": "tokens in and out of all questions of a trial, by the provider's count (estimated where "
-    "it gives none); of a command, what it says of itself.",
-    "usd": "the price of these tokens; not given where a price is not known.",
+    "it gives none); of a command, what it says of itself, marked †.",
+    "usd": "the price of these tokens; not given where a price is not known; † as for tokens.",
     "minutes": "time of the agent from its start to its end, its waiting for models included and the "
     "grading left out.",
 }
 
 STATISTICS = {
-    "mean": "mean over tasks of the mean over a task's repeats, so that every task weighs the same.",
+    "mean": "mean over tasks of the mean over a task's repeats, so that every task weighs the same. "
+    "Trials that failed count; (k/n) marks a measure that could be formed for k of the n trials only.",
     "interval": "95 % percentile bootstrap over tasks (10,000 draws); not given for fewer than three "
     "tasks. With few tasks it is narrower than it should be, and it speaks of tasks like these only.",
     "comparison": "mean over tasks of the paired difference (each contestant's mean over repeats), with "
@@ -110,6 +112,11 @@ class Number(Frozen):
     interval: tuple[float, float] | None
     tasks: int
     trials: int
+    """Those that the measure could be formed for."""
+    of_trials: int = 0
+    """All that ended."""
+    own_word: bool = False
+    """Whether agents said so of themselves, unchecked."""
 
 
 class Passes(Frozen):
@@ -309,10 +316,10 @@ def _numbers(plan: Plan, rows: Sequence[TrialRow]) -> Iterator[Number]:
     forms: dict[str, Callable[[TrialRow], float | None]] = {
         name: (lambda row, name=name: row.measures.values[name]) for name in DEFINITIONS
     }
-    forms["tokens"] = lambda row: float(row.cost.tokens_in + row.cost.tokens_out)
     forms["usd"] = lambda row: row.cost.usd
     forms["minutes"] = lambda row: row.cost.seconds / 60
     for contestant in plan.contestants:
+        forms["tokens"] = partial(_tokens, contestant=contestant)
         for split in ("all", "development", "held_out"):
             own = [
                 row
@@ -331,7 +338,18 @@ def _numbers(plan: Plan, rows: Sequence[TrialRow]) -> Iterator[Number]:
                         interval=bootstrap_interval(values),
                         tasks=len(values),
                         trials=sum(form(row) is not None for row in own),
+                        of_trials=len(own),
+                        own_word=measure in ("tokens", "usd")
+                        and any(row.cost.told_by == "agent" for row in own),
                     )
+
+
+def _tokens(row: TrialRow, contestant: Contestant) -> float | None:
+    """None for a program that says nothing of them, which is no 0."""
+    program = contestant.models is None and contestant.agent != "trivial"
+    if program and row.cost.told_by == "nobody":
+        return None
+    return float(row.cost.tokens_in + row.cost.tokens_out)
 
 
 def _by_task(

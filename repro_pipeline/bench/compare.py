@@ -44,10 +44,12 @@ def sign_flip(differences: Sequence[float]) -> float | None:
     """The two-sided p-value of the paired sign-flip test that differences are centred at 0.
 
     Exact up to EXACT tasks, else by DRAWS random assignments with the observed one counted. None where
-    there is no difference to be tested.
+    there is no difference to be tested. Raises ValueError for what is no number.
     """
     import numpy as np
 
+    if not all(map(math.isfinite, differences)):
+        raise ValueError("a difference is no finite number")
     values = np.array([one for one in differences if one != 0], dtype=float)
     if not len(values):
         return None

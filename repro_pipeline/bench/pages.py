@@ -50,15 +50,17 @@ def measures_shown(card: Card) -> list[str]:
 
 
 def shown(one: Number | None) -> str:
-    """A number with its interval; a dash where it could not be formed."""
+    """A number with its interval, and what it lacks; a dash where it could not be formed."""
     if one is None:
         return "–"
     digits = _digits(one.measure)
     text = f"{one.value:.{digits}f}"
-    if one.interval is None:
-        return text
-    low, high = one.interval
-    return f"{text} [{low:.{digits}f}, {high:.{digits}f}]"
+    if one.interval is not None:
+        low, high = one.interval
+        text += f" [{low:.{digits}f}, {high:.{digits}f}]"
+    if one.trials < one.of_trials:
+        text += f" ({one.trials}/{one.of_trials})"
+    return f"{text} †" if one.own_word else text
 
 
 def _digits(measure: str) -> int:

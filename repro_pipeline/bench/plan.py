@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -135,8 +136,9 @@ class Plan(Frozen):
         )
 
 
+@cache
 def scoring_code() -> str:
-    """Digest of the code that makes the numbers."""
+    """Digest of the code that makes the numbers, as this process found it."""
     root = Path(__file__).parents[1]
     paths = sorted(path for room in SCORING_ROOMS for path in (root / room).rglob("*.py"))
     return digest(

@@ -81,7 +81,7 @@ class Cost(Frozen):
 
     tokens_in: Annotated[int, Field(ge=0)] = 0
     tokens_out: Annotated[int, Field(ge=0)] = 0
-    usd: float | None = None
+    usd: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     """None where no price is known, or nobody can tell."""
     questions: int = 0
     seconds: float = 0.0

@@ -172,6 +172,7 @@ def _try(
     try:
         run_trial(instance, bench, key)
     except AtWork:
+        print("  another process was faster.")
         return None
     except UserError as error:
         print(f"  not made: {error}", file=sys.stderr)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import http.server
 import json
+import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,9 @@ from repro_pipeline.agent.chat import ChatRequest
 from repro_pipeline.bench.card import Card
 from repro_pipeline.bench.results import plan_of, rows_of
 from repro_pipeline.cli import main
+from repro_pipeline.commands.opening import instance_of
+from repro_pipeline.definitions import build_definitions
+from resources.egress_proxy import EgressProxy
 from resources.opening import open_project
 from tests.bench_suites import CONFIG, REFERENCE, SPEC, claim, make_suite, truth
 from tests.scripted import ScriptedModel
@@ -165,6 +171,63 @@ def test_a_program_inside_the_suite_is_refused(suite, tmp_path):
     bench(suite, out, *words, "--task", "seen")
     row = rows(out)["seen--x--1"]
     assert row.status == "failed" and "outside the suite" in row.reason.sentence
+
+
+ASK = """import pathlib, sys, urllib.request
+said = []
+for url in ("http://data.test/x", "http://other.test/y"):
+    try:
+        said.append(urllib.request.urlopen(url, timeout=20).read().decode())
+    except OSError as error:
+        said.append(f"no: {error}")
+pathlib.Path(sys.argv[1], "said.txt").write_text("\\n".join(said))
+"""
+
+
+def test_what_a_program_asks_of_an_allowed_host_is_recorded(suite, tmp_path, monkeypatch):
+    handler = type("Handler", (http.server.BaseHTTPRequestHandler,), {"do_GET": _hello})
+    server = http.server.HTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    loopback = {
+        "look_up": lambda host, _: [("127.0.0.1", server.server_port)],
+        "reachable": lambda address: True,
+    }
+    monkeypatch.setattr("assets.bench.EgressProxy", partial(EgressProxy, **loopback))
+    program, out = tmp_path / "ask.py", tmp_path / "results"
+    program.write_text(ASK)
+    words = ["--agent", "trivial", "--agent", f"ask=command:{{python}} {program} {{out}}"]
+    assert bench(suite, out, *words, "--task", "seen", "--allow", "data.test") == 0
+    server.shutdown()
+    server.server_close()
+    said = (out / "trials/seen--ask--1/submission/said.txt").read_text()
+    assert said.startswith("hello\nno: ")
+    trial = open_project(out / "trials/seen--ask--1/project")
+    asked = [e.content.request for e in trial.ledger.events("seen", kinds={"egress_asked"})]
+    assert [(one.host, one.allowed) for one in asked] == [
+        ("data.test", True),
+        ("other.test", False),
+    ]
+    assert "to data.test only" in (out / "card.md").read_text()
+    # Without the host these would be other conditions; what was said in repro.yaml stays.
+    assert bench(suite, out, *words, "--task", "seen") == 1
+
+    # The results' folder is an app of its own, with the trials as partitions.
+    defs = build_definitions(out)
+    assert [one.key.to_user_string() for one in defs.resolve_all_asset_specs()] == ["bench_trial"]
+    with monkeypatch.context() as patched:
+        patched.setenv("REPRO_PROJECT", str(out))
+        instance = instance_of(open_project(out))
+    assert set(instance.get_dynamic_partitions("bench_trials")) == set(rows(out))
+    again = defs.resolve_job_def("run_trials").execute_in_process(
+        instance=instance, partition_key="seen--trivial--1"
+    )
+    assert again.success and len(rows(out)) == 2
+
+
+def _hello(self):
+    self.send_response(200)
+    self.end_headers()
+    self.wfile.write(b"hello")
 
 
 def test_the_ceiling_stops_before_a_trial_that_could_break_it(suite, tmp_path, monkeypatch, capsys):

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from repro_pipeline.bench.card import Card, card_of
 from repro_pipeline.bench.measures import DEFINITIONS, TrialMeasures
 from repro_pipeline.bench.model import PublishedNumber
-from repro_pipeline.bench.pages import as_html, as_markdown
+from repro_pipeline.bench.pages import as_html, as_markdown, shown
 from repro_pipeline.bench.plan import Contestant
 from repro_pipeline.bench.suite import open_suite
 from repro_pipeline.bench.trial import Cost, TrialRow
@@ -104,6 +104,39 @@ def test_tasks_weigh_the_same_whatever_their_repeats(suite):
     passes = {p.k: p for p in card.passes if p.contestant == "loop"}
     assert passes[2].at == 1.0 and passes[2].all == 0.0 and passes[2].tasks == 1
     assert passes[1].at == pytest.approx(0.5 / 7)
+
+
+def test_what_is_not_scored_is_no_zero_and_is_told(suite):
+    def gap(task: str, value: float | None, **changes) -> TrialRow:
+        one = row(task, "loop", 1.0, **changes)
+        values = {**one.measures.values, "performance_gap_executed": value}
+        return one.model_copy(update={"measures": TrialMeasures(values=values, claims=())})
+
+    rows = [row(t, "trivial", 0.0) for t in TASKS]
+    rows += [gap("task-0", 0.4), gap("task-0", None, repeat=2), gap("task-1", None)]
+    number = made(suite, rows).number("loop", "performance_gap_executed")
+    assert (number.value, number.tasks, number.trials, number.of_trials) == (0.4, 1, 1, 3)
+    assert shown(number) == "0.40 (1/3)"
+    assert made(suite, rows).number("loop", "align_paper") is None
+
+
+def test_what_a_program_says_of_itself_is_marked_and_silence_is_no_zero(suite):
+    names = tuple(Contestant(name=n, agent="command:x") for n in ("silent", "says"))
+    names += (Contestant(name="trivial", agent="trivial"),)
+    costs = {"silent": Cost(told_by="nobody"), "says": Cost(told_by="agent", usd=0.0)}
+    rows = [row(TASKS[0], name, 0.0, cost=cost) for name, cost in costs.items()]
+    rows += [row(TASKS[0], "trivial", 0.0, cost=Cost(told_by="nobody"))]
+    card = card_of(plan(tasks=TASKS, contestants=names), rows, suite)
+    assert card.number("silent", "tokens") is None
+    assert shown(card.number("says", "tokens")) == "0 †"
+    assert shown(card.number("says", "usd")) == "0.00 †"
+    assert shown(card.number("trivial", "tokens")) == "0"
+
+
+@pytest.mark.parametrize("usd", [-1.0, float("nan"), float("inf")])
+def test_a_cost_that_is_none_is_refused(usd):
+    with pytest.raises(ValidationError):
+        Cost(told_by="agent", usd=usd)
 
 
 def test_publication_stands_against_the_cutoff(suite):
