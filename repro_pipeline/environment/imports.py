@@ -27,6 +27,8 @@ class Import(NamedTuple):
     line: int
     optional: bool
     """Whether the code goes on without it: in `try … except ImportError`, or for type checks."""
+    names: tuple[str, ...] = ()
+    """What `from … import` takes, in full: collections.abc.Mapping."""
 
 
 def read_imports(code: Path) -> Requirements:
@@ -44,7 +46,7 @@ def read_imports(code: Path) -> Requirements:
     for path in files:
         file = path.relative_to(code).as_posix()
         try:
-            tree = ast.parse(path.read_bytes())
+            tree = parsed(path.read_bytes())
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None) or 1
             notes.append(f"{file}:{line}: is no valid Python 3, so its imports were not read.")
@@ -53,7 +55,7 @@ def read_imports(code: Path) -> Requirements:
     known, anywhere = package_names(), _modules(files)
     packages: set[str] = set()
     for path, one in imports:
-        if one.module in _STDLIB or _local(one.module, path, code):
+        if one.module in _STDLIB or is_local(one.module, path, code):
             continue
         package = known.get(one.module)
         if one.optional:
@@ -84,7 +86,7 @@ def _of_notebook(path: Path, file: str) -> tuple[list[Import], list[str]]:
     found, notes = [], []
     for cell in notebook.cells if notebook.language == "python" else ():
         try:
-            found += imports_of(ast.parse(cell.python), f"{file}, cell {cell.number}")
+            found += imports_of(parsed(cell.python), f"{file}, cell {cell.number}")
         except (SyntaxError, ValueError):
             notes.append(
                 f"{file}: cell {cell.number} is no valid Python 3, so its imports were not read."
@@ -106,25 +108,42 @@ def name_table() -> dict:
 
 def imports_of(tree: ast.Module, file: str) -> Iterator[Import]:
     """The absolute imports of a module, in any place of it."""
-    yield from _walk(tree, file, optional=False)
+    left: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while left:
+        node, optional = left.pop()
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                yield Import(name.name.split(".")[0], file, node.lineno, optional)
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            names = tuple(f"{node.module}.{name.name}" for name in node.names)
+            yield Import(node.module.split(".")[0], file, node.lineno, optional, names)
+        guarded = _guarded(node)
+        below = [
+            (child, optional or field in guarded)
+            for field, value in ast.iter_fields(node)
+            for child in (value if isinstance(value, list) else [value])
+            if isinstance(child, ast.AST)
+        ]
+        left += reversed(below)
 
 
-def _walk(node: ast.AST, file: str, *, optional: bool) -> Iterator[Import]:
-    if isinstance(node, ast.Import):
-        for name in node.names:
-            yield Import(name.name.split(".")[0], file, node.lineno, optional)
-    elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-        yield Import(node.module.split(".")[0], file, node.lineno, optional)
-    guarded = _guarded(node)
-    for field, value in ast.iter_fields(node):
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST):
-                yield from _walk(child, file, optional=optional or field in guarded)
+def parsed(text: str | bytes) -> ast.Module:
+    """The syntax of a file.
+
+    Raises SyntaxError or ValueError for what is no Python, and for what is nested too deep to be read.
+    """
+    try:
+        return ast.parse(text)
+    except (RecursionError, MemoryError):
+        raise SyntaxError("it is nested too deep to be read") from None
 
 
 def _guarded(node: ast.AST) -> tuple[str, ...]:
     """The parts of a statement in which a missing module does not stop the code."""
-    if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+    if isinstance(node, ast.If) and "TYPE_CHECKING" in (
+        getattr(node.test, "id", ""),
+        getattr(node.test, "attr", ""),
+    ):
         return ("body",)
     if isinstance(node, ast.Try):
         caught = {
@@ -145,7 +164,7 @@ def python_files(code: Path, ending: str = ".py") -> Iterator[Path]:
         yield from (Path(folder) / name for name in files if name.endswith(ending))
 
 
-def _local(module: str, importer: Path, code: Path) -> bool:
+def is_local(module: str, importer: Path, code: Path) -> bool:
     """Whether a module lies beside its importer, in a folder above it, or in `src`."""
     above = [folder for folder in importer.parents if folder.is_relative_to(code)]
     return any(

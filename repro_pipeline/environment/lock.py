@@ -35,7 +35,7 @@ def resolve(
     options = ["--generate-hashes", "--universal", "--no-header", "--no-annotate", "--no-build"]
     options += ["--python-version", python, "--python", str(interpreter.executable)]
     if as_of:
-        options += ["--exclude-newer", as_of.isoformat()]
+        options += ["--exclude-newer", f"{as_of.isoformat()}T23:59:59Z"]  # in no zone of this host
     text = run_uv(
         ["pip", "compile", "-", *options],
         cache=cache,

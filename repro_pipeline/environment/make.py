@@ -7,8 +7,6 @@ from datetime import date
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from packaging.specifiers import SpecifierSet
-
 from repro_pipeline.bundle.task import Task, TaskCode
 from repro_pipeline.environment.audit import (
     ADVISORIES,
@@ -21,7 +19,7 @@ from repro_pipeline.environment.audit import (
 )
 from repro_pipeline.environment.build import build, host_python
 from repro_pipeline.environment.fingerprint import site_packages
-from repro_pipeline.environment.interpreter import python_for
+from repro_pipeline.environment.interpreter import python_for, wanted_versions
 from repro_pipeline.environment.lock import lock_info, resolve
 from repro_pipeline.environment.manifest import file_digest
 from repro_pipeline.environment.model import BuiltEnvironment, Requirements
@@ -35,6 +33,8 @@ from repro_pipeline.ports import ArtifactStore
 from repro_pipeline.project import Project
 from repro_pipeline.sandbox.egress import Excluded, plain_package
 from repro_pipeline.sandbox.policy import DETERMINISM, THREADS, default_environment
+
+_PYTHONS = tuple(f"3.{minor}.{micro}" for minor in RELEASED for micro in range(30))
 
 
 class Rules(NamedTuple):
@@ -165,7 +165,7 @@ def _python(
     if found.wanted[:1].isdigit():
         return found
     both = f"{found.wanted},{then.wanted}"
-    if not any(SpecifierSet(both).contains(f"3.{minor}") for minor in RELEASED):
+    if not any(map(wanted_versions(both).contains, _PYTHONS)):
         return found._replace(why=f"{found.why} (against the date: {then.why})")
     return Evidence(both, f"{found.why}; {then.why}", found.said)
 

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
+from repro_pipeline.environment.imports import parsed
 from repro_pipeline.environment.model import Requirements
 from repro_pipeline.environment.requirement_lines import (
     parse_entries,
@@ -88,7 +89,7 @@ def read_setup_py(path: Path, file: str) -> Requirements | None:
     dependencies are computed.
     """
     try:
-        tree = ast.parse(read_text(path, file))
+        tree = parsed(read_text(path, file))
     except SyntaxError as error:
         raise BuildError(
             f"is no valid Python: {error.msg}.", where=f"{file}:{error.lineno}", hint=_WRITE
@@ -145,7 +146,7 @@ def _of_setup_cfg(text: str) -> tuple[str | None, list[str]]:
 
 
 def _of_setup_py(text: str) -> tuple[str | None, list[str]]:
-    tree = ast.parse(text)
+    tree = parsed(text)
     arguments = _setup_arguments(tree)
     found = [
         _literal(arguments[name], tree, "setup.py")[0] if name in arguments else None
@@ -176,7 +177,7 @@ def _literal(node: ast.expr, tree: ast.Module, file: str) -> tuple[object, int]:
         node = values[0] if len(values) == 1 else node
     try:
         return ast.literal_eval(node), node.lineno
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError, MemoryError):
         raise BuildError(
             "the dependencies are computed when setup.py runs, and it is not run.",
             where=f"{file}:{line}",

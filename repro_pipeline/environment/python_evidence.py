@@ -8,13 +8,14 @@ Python that was half a year old then is wanted as well: wheels for a new one com
 from __future__ import annotations
 
 import ast
+import collections.abc
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from repro_pipeline.environment.imports import imports_of, python_files
+from repro_pipeline.environment.imports import imports_of, is_local, parsed, python_files
 from repro_pipeline.environment.metadata import read_metadata
 from repro_pipeline.errors import BuildError
 
@@ -34,12 +35,13 @@ RELEASED = {
 _RIPE = timedelta(days=180)
 _REMOVED = {
     # module of the standard library: the first Python 3.<n> without it (PEPs 594, 632)
-    **dict.fromkeys(("asynchat", "asyncore", "imp", "smtpd"), 12),
+    **dict.fromkeys(("asynchat", "asyncore", "distutils", "imp", "smtpd"), 12),
     **dict.fromkeys(("aifc", "audioop", "cgi", "cgitb", "chunk", "crypt", "imghdr", "mailcap"), 13),
     **dict.fromkeys(("msilib", "nis", "nntplib", "ossaudiodev", "pipes", "sndhdr", "spwd"), 13),
     **dict.fromkeys(("sunau", "telnetlib", "uu", "xdrlib", "lib2to3"), 13),
 }
-_CONTAINERS = {"Mapping", "MutableMapping", "Sequence", "Iterable", "Callable", "Hashable", "Set"}
+_CONTAINERS = {f"collections.{name}" for name in collections.abc.__all__ if name != "Buffer"}
+"""Left `collections` with 3.10, and are in `collections.abc` alone."""
 _CLASSIFIER = re.compile(r"Programming Language :: Python :: 3\.(\d+)\b")
 _OLD = re.compile(r"^\s*(?:print\s+[\"'\w(%]|except\s+[\w.]+\s*,\s*\w+\s*:|exec\s+[\"'])", re.M)
 
@@ -57,6 +59,7 @@ class Evidence(NamedTuple):
 class _File(NamedTuple):
     """A file of Python 3."""
 
+    path: Path
     name: str
     text: str
     tree: ast.Module
@@ -78,8 +81,10 @@ def python_of(code: Path) -> Evidence | None:
     files = _parsed(code)
     for minor, why in _lower_bounds(files):
         least = max(least, (minor, why))
-    for minor, why in _upper_bounds(files):
+    for minor, why in _upper_bounds(files, code):
         most = min(most, (minor, why))
+    if most[0] <= least[0]:  # what a file is written in says more than what it may never import
+        most = (99, "")
     parts = [f">=3.{least[0]}"] * bool(least[1]) + [f"<3.{most[0]}"] * bool(most[1])
     why = "; ".join(one for one in (least[1], most[1]) if one)
     return Evidence(",".join(parts), why, False) if parts else None
@@ -89,7 +94,10 @@ def python_as_of(day: date) -> Evidence:
     """The Pythons that wheels of a day are for."""
     ripe = [minor for minor, released in RELEASED.items() if released + _RIPE <= day]
     newest = max(ripe, default=min(RELEASED))
-    why = f"packages are resolved as of {day}, when 3.{newest} was the newest with wheels"
+    then = (
+        "was the newest with wheels" if ripe else "was yet to come, the oldest that is known here"
+    )
+    why = f"packages are resolved as of {day}, when 3.{newest} {then}"
     return Evidence(f"<3.{newest + 1}", why, False)
 
 
@@ -99,24 +107,43 @@ def _lower_bounds(files: Sequence[_File]) -> Iterator[tuple[int, str]]:
         for minor in RELEASED:
             try:
                 ast.parse(file.text, feature_version=(3, minor))
-            except SyntaxError:
+            except (SyntaxError, RecursionError, MemoryError):
                 continue
             if minor > min(RELEASED):
                 yield minor, f"the syntax of {file.name} needs 3.{minor}"
             break
 
 
-def _upper_bounds(files: Sequence[_File]) -> Iterator[tuple[int, str]]:
-    """The first Python without something of the standard library, for each file that imports it."""
+def _upper_bounds(files: Sequence[_File], code: Path) -> Iterator[tuple[int, str]]:
+    """The first Python without something of the standard library, for each file that needs it."""
     for file in files:
+        hedged = _hedged(file.tree)
         for one in imports_of(file.tree, file.name):
-            if one.module in _REMOVED and not one.optional:
+            if one.optional or one.line in hedged or is_local(one.module, file.path, code):
+                continue
+            if one.module in _REMOVED:
                 gone = _REMOVED[one.module]
                 yield gone, f"{file.name}:{one.line} imports {one.module}, which left with 3.{gone}"
+            if _CONTAINERS.intersection(one.names):
+                yield 10, f"{file.name}:{one.line} imports of collections what left it with 3.10"
         for node in ast.walk(file.tree):
-            moved = isinstance(node, ast.ImportFrom) and node.module == "collections"
-            if moved and {name.name for name in node.names} & _CONTAINERS:
-                yield 10, f"{file.name}:{node.lineno} imports of collections what left it with 3.10"
+            used = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+            if used and f"{node.value.id}.{node.attr}" in _CONTAINERS and node.lineno not in hedged:
+                yield 10, f"{file.name}:{node.lineno} takes of collections what left it with 3.10"
+
+
+def _hedged(tree: ast.Module) -> set[int]:
+    """The lines of statements that ask for the version of Python, or go on where something is missing."""
+    lines: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If):
+            asked = {getattr(one, "attr", getattr(one, "id", "")) for one in ast.walk(node.test)}
+            hedge = asked & {"version_info", "PY2", "PY3"}
+        else:
+            hedge = isinstance(node, ast.Try) and node.handlers
+        if hedge:
+            lines.update(range(node.lineno, node.end_lineno + 1))
+    return lines
 
 
 def _parsed(code: Path) -> list[_File]:
@@ -126,7 +153,7 @@ def _parsed(code: Path) -> list[_File]:
         name = path.relative_to(code).as_posix()
         text = path.read_text(encoding="utf-8", errors="replace")
         try:
-            files.append(_File(name, text, ast.parse(text)))
+            files.append(_File(path, name, text, parsed(text)))
         except (SyntaxError, ValueError):
             if found := _OLD.search(text):
                 old.append(f"{name}:{text.count(chr(10), 0, found.end()) + 1}")
