@@ -6,8 +6,10 @@ rest on none of them, and what the sweep finds stands beside.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import repro_pipeline
 from repro_pipeline.agent.mode import code_of, kernel_packages, packages_for_agent
@@ -32,7 +34,7 @@ from repro_pipeline.scoring.model import Evidence, Scores
 from repro_pipeline.scoring.multiple import control
 from repro_pipeline.scoring.observations import observe
 from repro_pipeline.scoring.score import judge_claims
-from repro_pipeline.stages import Ended, Stage, latest, output_of
+from repro_pipeline.stages import Ended, Output, Stage, latest, output_of
 from repro_pipeline.status import Reason, Status
 from repro_pipeline.sweeps.compare import compare, host_changes, package_changes, summary
 from repro_pipeline.sweeps.model import SweepResult
@@ -108,25 +110,22 @@ def sweep_paper(stage: Stage, number: int, *, fresh_dependencies: bool) -> Sweep
 
 
 def standing_of(project: Project, paper: str) -> Standing:
-    """What stands of a paper. Raises BundleError where it was not reproduced."""
-    wanted = {
-        "bundle": ("paper_bundle", Bundle),
-        "implementation": ("implementation", Implementation),
-        "environment": ("environment", BuiltEnvironment),
-        "data": ("data_manifest", DataManifest),
-        "evidence": ("experiment_ledger", Evidence),
-        "scores": ("scores", Scores),
-    }
-    found = {}
-    for name, (stage, model) in wanted.items():
-        row = latest(project, paper, stage)
-        if row is None or row.output is None:
-            raise BundleError(
-                f"'{paper}' has no {stage.replace('_', ' ')} to be held against.",
-                hint=f"Reproduce it first: `repro run {paper}`.",
-            )
-        found[name] = output_of(project, row, model)
-    return Standing(**found)
+    """What the scores of a paper rest on, whatever was done of it since.
+
+    Raises BundleError where it was not reproduced.
+    """
+    scores = _standing(project, paper, "scores", Scores)
+    evidence = Evidence.model_validate_json(project.store.get(scores.evidence))
+    if evidence.environment is None:
+        raise _not_reproduced(paper, "environment")
+    return Standing(
+        bundle=_standing(project, paper, "paper_bundle", Bundle),
+        implementation=_scored_code(project, paper, evidence),
+        environment=evidence.environment,
+        data=evidence.data,
+        evidence=evidence,
+        scores=scores,
+    )
 
 
 def fresh_environment(stage: Stage, standing: Standing) -> BuiltEnvironment:
@@ -136,9 +135,8 @@ def fresh_environment(stage: Stage, standing: Standing) -> BuiltEnvironment:
     versions. Raises BuildError.
     """
     built, project = standing.environment, stage.project
-    given, cache = standing.bundle.task.code, project.state / "environments"
-    code = code_of(stage, standing.bundle)
-    named = find_requirements(code, given.requirements if given else None) if code else None
+    cache = project.state / "environments"
+    named = _requirements(stage, standing)
     lines = _unpinned(named) if named else ()
     also = (*packages_for_agent(stage, standing.bundle), *kernel_packages(stage, standing.bundle))
     wanted = Requirements(
@@ -150,6 +148,43 @@ def fresh_environment(stage: Stage, standing: Standing) -> BuiltEnvironment:
     lock = lock_info(text, requirements=wanted, python=built.lock.python, why="as the lock's")
     project.store.put(text.encode())
     return build(text, lock=lock, cache=cache, variables=fixed_variables())
+
+
+def _standing(project: Project, paper: str, stage: str, model: type[Output]) -> Output:
+    row = latest(project, paper, stage)
+    if row is None or row.output is None:
+        raise _not_reproduced(paper, stage.replace("_", " "))
+    return output_of(project, row, model)
+
+
+def _scored_code(project: Project, paper: str, evidence: Evidence) -> Implementation:
+    """The code that the evidence is of: a later one may stand frozen that nobody ran yet."""
+    for event in reversed(list(project.ledger.events(paper, kinds={"stage_finished"}))):
+        if event.payload["stage"] == "implementation" and event.payload["output"]:
+            made = output_of(project, event.content, Implementation)
+            if (made.code_tree, made.experiments) == (evidence.code_tree, evidence.experiments):
+                return made
+    raise _not_reproduced(paper, "implementation")
+
+
+def _not_reproduced(paper: str, lacks: str) -> BundleError:
+    return BundleError(
+        f"'{paper}' has no {lacks} to be held against.",
+        hint=f"Reproduce it first: `repro run {paper}`.",
+    )
+
+
+def _requirements(stage: Stage, standing: Standing) -> Requirements | None:
+    """What given code requires, as it was frozen; None where an agent began from nothing."""
+    bundle, made = standing.bundle, standing.implementation
+    named = bundle.task.code.requirements if bundle.task.code else None
+    if made.mode == "code":
+        with tempfile.TemporaryDirectory() as place:
+            frozen = Path(place) / "code"
+            stage.project.store.get_tree(made.code_tree, frozen)
+            return find_requirements(frozen, named)
+    code = code_of(stage, bundle)
+    return find_requirements(code, named) if code else None
 
 
 def _swept(

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from assets.sweeps import sweep_schedules
+from repro_pipeline.agent.model import Implementation
 from repro_pipeline.cli import main
 from repro_pipeline.commands import opening
 from repro_pipeline.config import ProjectConfig
@@ -98,6 +99,21 @@ def test_a_sweep_that_finds_its_code_changed_since_says_so(
     compared = result_of(reproduced, 1).comparisons
     assert {c.because for c in compared} == {"unexplained"}
     assert "Reproduced before, now not reproduced." in compared[0].sentence
+
+
+def test_a_sweep_is_of_the_code_that_was_scored_not_of_a_later_one(project, reproduced, capsys):
+    """Code edited and frozen since, or edited only, is no drift of the reproduction."""
+    code = project / "papers" / "tiny" / "code"
+    was = output_of(reproduced, latest(reproduced, "tiny", "implementation"), Implementation)
+    (code / "config.json").write_text('{"scale": 2.0, "noise": 0.05}')
+    assert main(["run", "tiny", "--stage", "implementation"]) == 0
+    now = output_of(reproduced, latest(reproduced, "tiny", "implementation"), Implementation)
+    assert was.code_tree != now.code_tree
+    (code / "requirements.txt").write_text("idna==3.6\n")
+    capsys.readouterr()
+    assert main(["sweep", "tiny", "--fresh-dependencies"]) == 0
+    assert "2 of 2 claims as before." in capsys.readouterr().out
+    assert result_of(reproduced, 1).packages == ()
 
 
 def test_numbers_of_sweeps_are_given_once(opened):
