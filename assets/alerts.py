@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 
 import repro_pipeline
+from assets.rescore import papers_with_evidence
 from repro_pipeline.alerts import (
     Alert,
     alerts_of_launch,
@@ -79,8 +80,9 @@ def alerts_of_run(
     paper = run.tags.get(_PARTITION)
     if run.status is dg.DagsterRunStatus.FAILURE:
         yield broken_launch(paper, run.job_name, run.run_id, _failure(instance, run.run_id))
-    if paper:
-        yield from alerts_of_launch(project, paper, run.run_id)
+    # A launch of no paper works on many: it scores them again.
+    for one in [paper] if paper else papers_with_evidence(project):
+        yield from alerts_of_launch(project, one, run.run_id)
 
 
 def budgets(instance: dg.DagsterInstance, project: Project) -> Iterator[Alert]:

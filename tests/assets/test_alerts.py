@@ -167,6 +167,19 @@ def test_a_launch_that_breaks_and_a_budget_nearly_spent_are_told(project, hook, 
     assert about["budget"]["reason"] == "50% of the budget's wall_clock (2) is spent."
 
 
+def test_scores_that_fail_under_a_changed_rubric_are_told(project, hook):
+    opened = configure(project, webhook={"url": url(hook)})
+    make_bundle(project / "papers" / "off", scale=1.03)
+    main(["run", "off"])
+    cursor = tick(project, opened, LONG_AGO)
+    assert hook.taken == []
+    rubric = {"schema": 1, "dimensions": {"metric_parity": {"threshold": 0.01}}}
+    (project / "rubric.yaml").write_text(yaml.safe_dump(rubric))
+    assert main(["rescore", "--stale"]) == 0
+    tick(project, opened, cursor)
+    assert [(m["about"], m["paper"]) for m in hook.taken] == [("overall_fail", "off")]
+
+
 def test_an_address_that_is_missing_is_said_and_nothing_is_sent_without_alerts(project, hook):
     opened = configure(project, webhook={"url_env": "NOT_THERE"})
     make_bundle(project / "papers" / "bad", behaviour="exit")
