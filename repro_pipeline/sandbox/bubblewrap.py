@@ -267,7 +267,11 @@ def _file_system(
 
 
 def _variables(policy: SandboxPolicy, gpus: Sequence[Gpu]) -> list[str]:
-    values = {**default_environment(HOME, "/tmp"), **gpu_variables(gpus), **policy.environment}
+    values = {
+        **default_environment(HOME, "/tmp"),
+        **gpu_variables(gpus, alone=True),
+        **policy.environment,
+    }
     return [text for name, value in values.items() for text in ("--setenv", name, value)]
 
 

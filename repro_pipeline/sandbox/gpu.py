@@ -24,6 +24,7 @@ class Gpu(NamedTuple):
     number: int
     model: str
     uuid: str
+    """Empty where the driver does not tell it."""
 
 
 def installed_gpus(root: Path = Path("/")) -> tuple[Gpu, ...]:
@@ -34,7 +35,9 @@ def installed_gpus(root: Path = Path("/")) -> tuple[Gpu, ...]:
         told = {name.strip(): value.strip() for name, value in pairs}
         if told.get("Device Minor", "").isdigit():
             number = int(told["Device Minor"])
-            found.append(Gpu(number, told.get("Model", "unknown"), told.get("GPU UUID", "")))
+            uuid = told.get("GPU UUID", "")
+            known = "" if "?" in uuid else uuid  # GPU-????…: the driver has not woken the card yet
+            found.append(Gpu(number, told.get("Model", "unknown"), known))
     return tuple(sorted(found))
 
 
@@ -69,7 +72,12 @@ def gpu_devices(gpus: Sequence[Gpu], root: Path = Path("/")) -> tuple[str, ...]:
     return tuple(f"/dev/{name}" for name in (*(f"nvidia{gpu.number}" for gpu in gpus), *shared))
 
 
-def gpu_variables(gpus: Sequence[Gpu]) -> dict[str, str]:
-    """What shows these cards, and no other, to CUDA: by uuid, since numbers begin anew inside."""
-    shown = ",".join(gpu.uuid or str(gpu.number) for gpu in gpus)
-    return {"CUDA_VISIBLE_DEVICES": shown} if gpus else {}
+def gpu_variables(gpus: Sequence[Gpu], *, alone: bool) -> dict[str, str]:
+    """What shows these cards, and no other, to CUDA: by uuid, or by number where one is not told.
+
+    `alone` says that a run has the devices of these cards alone: then CUDA's numbers begin anew.
+    """
+    shown = [gpu.uuid for gpu in gpus]
+    if not all(shown):
+        shown = [str(place if alone else gpu.number) for place, gpu in enumerate(gpus)]
+    return {"CUDA_VISIBLE_DEVICES": ",".join(shown)} if gpus else {}

@@ -88,7 +88,7 @@ def _job(
     log: Path,
     expected: dict[str, Enforcement],
 ) -> Job:
-    gpus = gpu_variables(chosen_gpus(policy.gpus))
+    gpus = gpu_variables(chosen_gpus(policy.gpus), alone=False)
     scratch = Path(tempfile.mkdtemp(prefix="repro-scratch-"))
     variables = {**default_environment(str(scratch), str(scratch)), **gpus, **policy.environment}
     return Job(

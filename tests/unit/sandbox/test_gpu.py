@@ -14,6 +14,7 @@ from repro_pipeline.sandbox.gpu import (
     chosen_gpus,
     driver_version,
     gpu_devices,
+    gpu_variables,
     installed_gpus,
 )
 from repro_pipeline.sandbox.policy import SandboxPolicy
@@ -47,6 +48,17 @@ def test_the_driver_lists_its_cards(host: Path, tmp_path: Path):
     assert (
         installed_gpus(tmp_path / "nowhere") == () and driver_version(tmp_path / "nowhere") is None
     )
+
+
+def test_a_card_whose_uuid_is_not_told_is_shown_by_its_number(host: Path):
+    (sleeping,) = host.glob("proc/driver/nvidia/gpus/0000:01*/information")
+    unknown = "GPU-????????-????-????-????-????????????"
+    sleeping.write_text(sleeping.read_text().replace("GPU-aa-1", unknown))
+    one, both = chosen_gpus([1], host), chosen_gpus([0, 1], host)
+    assert gpu_variables(one, alone=True) == {"CUDA_VISIBLE_DEVICES": "0"}
+    assert gpu_variables(one, alone=False) == {"CUDA_VISIBLE_DEVICES": "1"}
+    assert gpu_variables(both, alone=True) == {"CUDA_VISIBLE_DEVICES": "0,1"}
+    assert gpu_variables((), alone=True) == {}
 
 
 def test_a_card_that_is_not_there_is_refused(host: Path, tmp_path: Path):
