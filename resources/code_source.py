@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from repro_pipeline.imports.code_address import CodeTarget, address_of
+from repro_pipeline.imports.code_address import CodeTarget, address_of, local_folder
 from repro_pipeline.imports.record import GitOrigin, ImportFault
 
 _SAFE = (
@@ -44,6 +44,7 @@ _ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "https:ssh:file",
     "GIT_LFS_SKIP_SMUDGE": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_NO_LAZY_FETCH": "1",  # of a partial clone, from wherever and however its settings say
     "LC_ALL": "C",
 }
 _KEPT = (
@@ -52,6 +53,8 @@ _KEPT = (
 )
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _LICENCE = re.compile(r"(licen[cs]e|copying)(\.\w+)?", re.I)
+_PATIENCE = 60
+"""Seconds for reading a file of settings."""
 _BY_HAND = "Clone it yourself, put the files into code/ of the paper's folder, and add that."
 
 
@@ -93,14 +96,69 @@ def fetch_code_at(target: CodeTarget, folder: Path, bounds: Bounds | None = None
         )
 
 
-def remotes_of(repository: Path) -> list[str]:
-    """Where a local repository was cloned from, by its configuration: read, not acted upon."""
-    for config in (repository / ".git" / "config", repository / "config"):
-        if config.is_file():
-            text = config.read_text(encoding="utf-8", errors="replace")
-            urls = re.findall(r"^\s*url\s*=\s*(\S+)\s*$", text, re.M)
-            return [address_of(url) for url in urls]
-    return []
+def remotes_of(repository: Path, *, clones: int = 5) -> list[str]:
+    """Where a local repository was cloned from, by its configuration: read, not acted upon.
+
+    So for a working tree of another repository, and for `clones` clones of clones on this machine.
+    Without names and passwords.
+    """
+    config = _config_of(repository)
+    said = _settings(config) if config else []
+    remotes = [value for key, value in said if re.fullmatch(r"remote\..*\.(push)?url", key)]
+    short = [(key, value) for key, value in said if key.endswith("insteadof")]
+    urls = [
+        url
+        for remote in remotes
+        for url in (
+            remote,
+            *(
+                f"{k[4 : k.rindex('.')]}{remote[len(v) :]}"
+                for k, v in short
+                if remote.startswith(v)
+            ),
+        )
+    ]
+    places = [str(repository / url.removeprefix("file://")) for url in urls] if clones else []
+    further = [
+        one
+        for folder in filter(None, map(local_folder, places))
+        for one in remotes_of(folder, clones=clones - 1)
+    ]
+    return list(dict.fromkeys([*(address_of(url) for url in urls), *further]))
+
+
+def _config_of(repository: Path) -> Path | None:
+    """The configuration of a repository; of a working tree or a submodule, the one that it names."""
+    place = repository / ".git"
+    if place.is_file():
+        named = place.read_text(encoding="utf-8", errors="replace").removeprefix("gitdir:").strip()
+        place = repository / named
+    elif not place.is_dir():
+        place = repository
+    common = place / "commondir"
+    if common.is_file():
+        place /= common.read_text(encoding="utf-8", errors="replace").strip()
+    return place / "config" if (place / "config").is_file() else None
+
+
+def _settings(config: Path) -> list[tuple[str, str]]:
+    """The settings of a file as Git reads them, without what it includes."""
+    words = ("config", "--file", str(config.resolve()), "--no-includes", "--null", "--list")
+    try:
+        listed = subprocess.run(
+            ["git", *words],
+            env=_environment(config.parent),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE,
+            check=True,
+        ).stdout.decode(errors="replace")
+    except FileNotFoundError:
+        raise _no_git() from None
+    except subprocess.SubprocessError:
+        raise ImportFault("is no configuration that Git reads.", where=str(config)) from None
+    pairs = (one.partition("\n") for one in listed.split("\0") if one)
+    return [(key, value) for key, _, value in pairs]
 
 
 @dataclass(frozen=True)
@@ -139,15 +197,19 @@ class _Git:
                 commit = self._of_all(fetch, commit)
         else:
             commit = self._of_all(fetch, target.ref)
-        return commit
+        try:
+            return self.say("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
+        except ImportFault:
+            raise ImportFault(f"'{commit}' is no commit.", where=self.url) from None
 
     def _resolved(self, ref: str) -> str | None:
         """The commit of a branch or tag; None where there is none: it may be a short commit."""
-        names = [ref] if ref == "HEAD" else [f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}"]
-        names += [] if ref == "HEAD" else [f"refs/heads/{ref}"]
+        whole = ref == "HEAD" or ref.startswith("refs/")
+        names = [ref] if whole else [f"refs/tags/{ref}", f"refs/heads/{ref}"]
+        names = [name for one in names for name in (f"{one}^{{}}", one)]
         listed = self._run("ls-remote", "--quiet", "--end-of-options", self.url, *names)
         found = dict(reversed(line.split("\t", 1)) for line in listed.decode().splitlines())
-        for name in (ref, f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}", f"refs/heads/{ref}"):
+        for name in names:
             if name in found:
                 return found[name]
         return None
@@ -184,23 +246,24 @@ class _Git:
         ]
         blobs = [one for one in entries if one.kind == "blob"]
         content = self._contents([one.sha for one in blobs])
+        links = []
         for one, data in zip(blobs, content, strict=True):
-            path = folder / one.path
-            path.parent.mkdir(parents=True, exist_ok=True)
             if one.mode == "120000":
-                target = data.decode("utf-8", errors="surrogateescape")
-                if not _inside(one.path, target):
-                    left_out.append(f"The link {one.path}, which leads out of the repository.")
-                    continue
-                path.symlink_to(target)
+                links.append((one.path, data.decode("utf-8", errors="surrogateescape")))
                 continue
-            path.write_bytes(data)
+            path = folder / one.path
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
+            except OSError as error:
+                what = f"{one.path[:100]!r} cannot be written: {error.strerror}."
+                raise ImportFault(what, where=self.url, hint=_BY_HAND) from None
             path.chmod(0o755 if one.mode == "100755" else 0o644)
             if data.startswith(_POINTER):
                 size = re.search(rb"^size (\d+)$", data, re.M)
                 told = f", {int(size[1]):,} bytes" if size else ""
                 left_out.append(f"The content of {one.path}, kept in large-file storage{told}.")
-        return left_out
+        return left_out + _write_links(links, folder)
 
     def _contents(self, shas: Sequence[str]) -> Iterator[bytes]:
         """The objects' bytes, in this order."""
@@ -270,9 +333,12 @@ def _started(arguments: Sequence[str], place: Path, out, err) -> subprocess.Pope
             start_new_session=True,
         )
     except FileNotFoundError:
-        raise ImportFault(
-            "there is no git here.", where="--code", hint="Install it (`apt-get install git`)."
-        ) from None
+        raise _no_git() from None
+
+
+def _no_git() -> ImportFault:
+    hint = "Install it (`apt-get install git`)."
+    return ImportFault("there is no git here.", where="--code", hint=hint)
 
 
 def _environment(home: Path) -> dict[str, str]:
@@ -312,16 +378,26 @@ def _check(entries: Sequence[_Entry], bounds: Bounds, url: str) -> None:
             ) from None
 
 
-def _inside(path: str, target: str) -> bool:
-    """Whether a link at `path` stays in the repository."""
-    if target.startswith("/") or "\0" in target or not target:
-        return False
-    depth = len(PurePosixPath(path).parts) - 1
-    for part in PurePosixPath(target).parts:
-        depth += -1 if part == ".." else 1
-        if depth < 0:
-            return False
-    return True
+def _write_links(links: Sequence[tuple[str, str]], folder: Path) -> list[str]:
+    """Write links, path and target, and take away those that lead out; these, in sentences.
+
+    Where one leads is known when all are there: each may lead through others.
+    """
+    out = []
+    for name, target in links:
+        path = folder / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.symlink_to(target)
+        except (OSError, ValueError):  # one that no file system holds
+            out.append(name)
+    top = folder.resolve()
+    for name, _ in links:
+        path = folder / name
+        if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(top):
+            path.unlink()
+            out.append(name)
+    return [f"The link {name}, which leads out of the repository." for name in sorted(out)]
 
 
 def _fault(said: str) -> str:

@@ -9,8 +9,16 @@ from urllib.parse import urlsplit
 
 from repro_pipeline.imports.record import ImportFault
 
-_SCP = re.compile(r"(?:[\w.-]+@)?(?P<host>[\w.-]+):(?P<path>[^/\s].*)")
+_SCP = re.compile(r"(?:\w[\w.-]*@)?(?P<host>\w[\w.-]*):(?P<path>[^\s@:][^\s@]*)")
+_URL = re.compile(r"[\w+.-]+://(?:[^/@]*@)?(?P<host>[^/:]+)(?::\d*)?/(?P<path>.+)")
+_BY_443 = {
+    "ssh.github.com": "github.com",
+    "altssh.gitlab.com": "gitlab.com",
+    "altssh.bitbucket.org": "bitbucket.org",
+}
 _REF = re.compile(r"[0-9A-Za-z][\w./+-]{0,199}", re.ASCII)
+_SECRET = re.compile(r"(?<=://)[^/@]*(?=@)|^[^/@]*:[^/@]*(?=@)|(?<=[?#]).*")
+"""What may be a password where an address is told: of a user, or after a `?`."""
 _EXAMPLE = "Write it as https://host/owner/name@COMMIT, or as a path of a local repository."
 
 
@@ -38,9 +46,15 @@ class CodeTarget(NamedTuple):
 
 
 def address_of(url: str) -> str:
-    """A repository's address as host/owner/name, where it is written as Git's user@host:owner/name."""
-    found = None if "://" in url else _SCP.fullmatch(url)
-    return f"{found['host']}/{found['path']}" if found else url
+    """A repository's address as host/owner/name, without user, password and port where it has a host.
+
+    A host's second name, for ssh through port 443, is its first.
+    """
+    found = _URL.fullmatch(url) or _SCP.fullmatch(url)
+    if found is None:
+        return url
+    host = found["host"].lower().rstrip(".")
+    return f"{_BY_443.get(host, host)}/{found['path'].lstrip('/')}"
 
 
 def parse_code(text: str) -> CodeTarget:
@@ -49,16 +63,19 @@ def parse_code(text: str) -> CodeTarget:
     Only https, ssh and local paths: nothing in the clear, no helper program, no password.
     """
     url, ref = _split(text.strip())
+    said = f"--code {_SECRET.sub('…', text)}"
     if not url or url.startswith("-") or "\0" in url or "::" in url:
-        raise ImportFault("is no address of a repository.", where=f"--code {text}", hint=_EXAMPLE)
+        raise ImportFault("is no address of a repository.", where=said, hint=_EXAMPLE)
     if not _REF.fullmatch(ref) or ".." in ref or ref.endswith((".lock", "/")):
-        raise ImportFault(f"'{ref}' names no commit.", where=f"--code {text}", hint=_EXAMPLE)
+        raise ImportFault(f"'{ref}' names no commit.", where=said, hint=_EXAMPLE)
+    if re.fullmatch(r"[0-9A-F]{40}|[0-9A-F]{64}", ref):
+        ref = ref.lower()
     if "://" in url:
-        _check(url, text)
+        _check(url, said)
     elif not _SCP.fullmatch(url):
-        path = _folder(url)
+        path = local_folder(url)
         if path is None:
-            raise ImportFault("there is no such repository.", where=url[:300], hint=_EXAMPLE)
+            raise ImportFault("there is no such repository.", where=said[:300], hint=_EXAMPLE)
         url = str(path)
     return CodeTarget(url, ref)
 
@@ -68,12 +85,12 @@ def _split(text: str) -> tuple[str, str]:
     scheme, slashes, rest = text.rpartition("://")
     host, slash, path = rest.partition("/") if slashes else ("", "", rest)
     before, at, ref = path.rpartition("@")
-    if not at or not before or ":" in ref or (not slashes and _folder(text)):
+    if not at or not before or ":" in ref or (not slashes and local_folder(text)):
         return text, "HEAD"
     return f"{scheme}{slashes}{host}{slash}{before}", ref
 
 
-def _folder(text: str) -> Path | None:
+def local_folder(text: str) -> Path | None:
     """The folder of that name; None where there is none, whatever the text."""
     try:
         path = Path(text).expanduser().resolve()
@@ -82,22 +99,28 @@ def _folder(text: str) -> Path | None:
         return None
 
 
-def _check(url: str, text: str) -> None:
+def _check(url: str, said: str) -> None:
     try:
         parts = urlsplit(url)
-        host, password = parts.hostname, parts.password
+        host, _ = parts.hostname, parts.port  # either may be refused
     except ValueError:
         raise ImportFault("is no address.", where="--code", hint=_EXAMPLE) from None
     scheme = parts.scheme.lower()
     if scheme not in {"https", "ssh"}:
         raise ImportFault(
             f"code is fetched by https, ssh or from a local path, not by {scheme}.",
-            where="--code" if password else f"--code {text}",
+            where=said,
             hint=_EXAMPLE,
         )
-    if password or (scheme == "https" and parts.username):
+    if parts.password or (scheme == "https" and parts.username):
         raise ImportFault(
-            "holds a user name or a password, which would be kept.", where="--code", hint=_EXAMPLE
+            "holds a user name or a password, which would be kept.", where=said, hint=_EXAMPLE
         )
-    if not host or not parts.path.strip("/"):
-        raise ImportFault("names no repository.", where=f"--code {text}", hint=_EXAMPLE)
+    if parts.query or parts.fragment:
+        raise ImportFault(
+            "holds more than a path, and what stands after a `?` or `#` would be kept.",
+            where=said,
+            hint=_EXAMPLE,
+        )
+    if not host or url.partition("://")[2].startswith("-") or not parts.path.strip("/"):
+        raise ImportFault("names no repository.", where=said, hint=_EXAMPLE)

@@ -138,7 +138,46 @@ def test_what_is_kept_elsewhere_or_leads_out_is_named(tmp_path):
     origin = fetched(repo, "HEAD", tmp_path / "out")
     assert (tmp_path / "out/in/good").read_text() == POINTER
     assert not os.path.lexists(tmp_path / "out/bad") and not os.path.lexists(tmp_path / "out/worse")
-    assert len(origin.left_out) == 3 and "1,234,567 bytes" in origin.left_out[1]
+    assert len(origin.left_out) == 3 and "1,234,567 bytes" in origin.left_out[0]
+
+
+def test_a_link_that_leads_out_through_others_is_named(tmp_path):
+    """Word by word `up/../secret` stays within; but `up` is the folder itself."""
+    repo = tmp_path / "repo"
+    write(repo, {"deep/a.py": "1"})
+    targets = {"up": ".", "bad": "up/../secret", "deep/worse": "../up/..", "good": "deep/../deep"}
+    for name, target in targets.items():
+        (repo / name).symlink_to(target)
+    repository(repo, {})
+    write(tmp_path, {"secret": "of this host"})
+    origin = fetched(repo, "HEAD", tmp_path / "out")
+    assert len(origin.left_out) == 2 and "bad" in origin.left_out[0]
+    assert (tmp_path / "out/good/a.py").read_text() == "1"
+    assert not os.path.lexists(tmp_path / "out/bad")
+    assert not os.path.lexists(tmp_path / "out/deep/worse")
+
+
+def test_only_a_commit_is_recorded_as_one(tmp_path):
+    """Git serves any object by its id: what a tag stands for is recorded, and a tree is refused."""
+    repo = tmp_path / "repo"
+    made = repository(repo, {"a.py": "1"})
+    git(repo, "tag", "-a", "v1", "-m", "annotated")
+    git(repo, "config", "uploadpack.allowAnySHA1InWant", "true")
+    for number, ref in enumerate((git(repo, "rev-parse", "v1"), "refs/tags/v1", "refs/heads/main")):
+        assert fetched(repo, ref, tmp_path / f"out{number}").commit == made
+    for what in ("HEAD^{tree}", "HEAD:a.py"):
+        with pytest.raises(UserError, match="is no commit"):
+            fetched(repo, git(repo, "rev-parse", what), tmp_path / "other")
+
+
+def test_a_name_that_no_folder_holds_is_told(tmp_path):
+    repo = tmp_path / "repo"
+    repository(repo, {"a.py": "1"})
+    blob = git(repo, "rev-parse", "HEAD:a.py")
+    git(repo, "update-index", "--add", "--cacheinfo", f"100644,{blob},{'n' * 300}")
+    git(repo, "commit", "-q", "-m", "long")
+    with pytest.raises(UserError, match="File name too long"):
+        fetched(repo, "HEAD", tmp_path / "out")
 
 
 def test_limits_hold(tmp_path):
@@ -165,19 +204,55 @@ def test_the_places_that_a_clone_came_from(tmp_path):
     assert remotes_of(tmp_path / "repo") == []
     git(tmp_path / "repo", "remote", "add", "origin", "git@github.com:ada/tiny.git")
     assert remotes_of(tmp_path / "repo") == ["github.com/ada/tiny.git"]
+    git(tmp_path / "repo", "worktree", "add", "-q", "-b", "w", str(tmp_path / "tree"))
+    git(tmp_path, "clone", "-q", str(tmp_path / "repo"), "clone")
+    git(tmp_path, "clone", "-q", "--bare", str(tmp_path / "clone"), "bare")
+    for place in ("tree", "clone", "bare"):
+        assert "github.com/ada/tiny.git" in remotes_of(tmp_path / place), place
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "url = https://me:hunter2@github.com/ada/tiny",
+        'url = "https://github.com/ada/tiny"',
+        "url = https://github.com/ada/tiny # mine",
+        "URL = ssh://git@ssh.github.com:443/ada/tiny",
+        "pushurl = git@github.com.:/ada/tiny",
+        'url = gh:tiny\n[url "https://github.com/ada/"]\n\tinsteadOf = gh:',
+    ],
+)
+def test_a_remote_is_read_as_git_reads_it(tmp_path, line):
+    """However it is written; and no password is among what is told."""
+    write(tmp_path / "repo", {".git/config": f'[remote "origin"]\n\t{line}\n'})
+    found = remotes_of(tmp_path / "repo")
+    assert "github.com/ada/tiny" in found and "hunter2" not in str(found)
+
+
+def test_settings_that_git_does_not_read_are_told(tmp_path):
+    write(tmp_path / "repo", {".git/config": "[remote"})
+    with pytest.raises(UserError, match="no configuration"):
+        remotes_of(tmp_path / "repo")
 
 
 @pytest.mark.parametrize(
     ("text", "url", "ref", "address"),
     [
-        ("https://h.org/o/n@v1.2", "https://h.org/o/n", "v1.2", "https://h.org/o/n"),
-        ("https://h.org/o/n", "https://h.org/o/n", "HEAD", "https://h.org/o/n"),
+        ("https://h.org/o/n@v1.2", "https://h.org/o/n", "v1.2", "h.org/o/n"),
+        ("https://h.org/o/n", "https://h.org/o/n", "HEAD", "h.org/o/n"),
         (
             "ssh://git@h.org/o/n@feature/x",
             "ssh://git@h.org/o/n",
             "feature/x",
-            "ssh://git@h.org/o/n",
+            "h.org/o/n",
         ),
+        (
+            "ssh://git@ssh.github.com:443/o/n",
+            "ssh://git@ssh.github.com:443/o/n",
+            "HEAD",
+            "github.com/o/n",
+        ),
+        ("git@h.org:/o/n@" + "A" * 40, "git@h.org:/o/n", "a" * 40, "h.org/o/n"),
         ("git@h.org:o/n.git", "git@h.org:o/n.git", "HEAD", "h.org/o/n.git"),
         ("git@h.org:o/n.git@abc1234", "git@h.org:o/n.git", "abc1234", "h.org/o/n.git"),
     ],
@@ -199,6 +274,8 @@ def test_addresses(text, url, ref, address):
         ("https://h/o/n@-x", "names no commit"),
         ("https://h/o/n@a..b", "names no commit"),
         ("https://h", "names no repository"),
+        ("ssh://-oProxyCommand=id/n", "names no repository"),
+        ("git@-oProxyCommand=id:n", "no such repository"),
         ("/no/such/place", "no such repository"),
         ("", "no address"),
     ],
@@ -208,9 +285,25 @@ def test_other_addresses_are_refused(text, said):
         parse_code(text)
 
 
-def test_a_password_is_not_repeated():
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://me:hunter2@h/o/n@v1",
+        "http://hunter2@h/o/n",
+        "git+https://hunter2@h/o/n",
+        "https://hunter2@h/o/n@a..b",
+        "me:hunter2@h:o/n",
+        "https://h/o/n?token=hunter2@v1",
+        "https://h/o/n#hunter2",
+        "ssh://me:hunter2@h/o/n",
+        "https://hunter2@[::1/x",
+        "https://hunter2@h:port/o/n",
+        "-https://hunter2@h/o/n",
+    ],
+)
+def test_a_password_is_neither_taken_nor_repeated(text):
     with pytest.raises(UserError) as caught:
-        parse_code("https://me:hunter2@h/o/n@v1")
+        parse_code(text)
     assert "hunter2" not in str(caught.value)
 
 
