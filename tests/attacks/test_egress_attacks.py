@@ -39,7 +39,8 @@ RULES = EgressRules(
 )
 ATTACKS = (
     *("ask_other_hosts", "ask_numbers", "ask_rebound_name", "ask_by_other_methods", "ask_too_much"),
-    *("ask_excluded_sources", "ask_twice_at_once", "ask_by_tunnel"),
+    *("ask_excluded_sources", "ask_twice_at_once", "ask_by_tunnel", "ask_by_fields"),
+    "ask_by_handshake",
 )
 
 
@@ -64,7 +65,10 @@ class Careless(EgressProxy):
 
 
 class Site(http.server.BaseHTTPRequestHandler):
-    """A site that has a treasure for everybody, as many requests as a connection brings."""
+    """A site that has a treasure for everybody, as many requests as a connection brings.
+
+    It hears the fields by which some servers are told another path, method or host.
+    """
 
     protocol_version = "HTTP/1.1"
 
@@ -77,6 +81,11 @@ class Site(http.server.BaseHTTPRequestHandler):
             self.send_header("Location", "http://evil.test/")
         else:
             self.send_response(200)
+        heard = {name.lower().replace("_", "-"): value for name, value in self.headers.items()}
+        method = heard.get("x-http-method-override", self.command)
+        path = heard.get("x-original-url") or heard.get("x-rewrite-url") or self.path
+        host = heard.get("x-forwarded-host") or heard.get("forwarded") or heard.get("host")
+        self.send_header("X-Served", f"{method} {path} {host}")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
