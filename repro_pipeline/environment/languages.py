@@ -24,9 +24,16 @@ _PROGRAMS = {
     "perl": "Perl",
 }
 _ENDINGS = {".r": "Rscript", ".rmd": "Rscript", ".qmd": "Rscript", ".jl": "julia", ".do": "stata"}
-_CALLED = re.compile(rf"(?:^|[|;&(]|\s-c\s['\"]?)\s*(?:\S*/)?({'|'.join(_PROGRAMS)})\s+(\S.*)?$")
+_BEFORE = r"(?:(?:exec|time|nohup|sudo|env|if|then|else|do|while|!|[A-Za-z_]\w*=\S*)\s+)*"
+"""What may stand before a command that is called."""
+_CALLED = re.compile(
+    rf"(?:^|[|;&(]|\s-c\s['\"]?)\s*{_BEFORE}(?:\S*/)?({'|'.join(_PROGRAMS)})\s+(\S.*)?$"
+)
+_ENV = r"(?:\S*/)?env|[A-Za-z_]\w*=.*"
 _LIBRARY = re.compile(r"^\s*(?:library|require|using|import)\s*\(?\s*['\"]?([A-Za-z][\w.]*)", re.M)
 _LARGEST = 1 << 20
+_LONGEST = 2000
+"""Characters of a line: looking through it takes their square."""
 
 
 class Needed(NamedTuple):
@@ -51,7 +58,8 @@ def programs_needed(code: Path, command: Sequence[str] = ()) -> tuple[Needed, ..
     """
     names = sorted(path for path in code.rglob("*") if path.is_file())
     if command:
-        return tuple(_called(code, command))
+        files = {path.relative_to(code).as_posix() for path in names}
+        return tuple(_called(code, files, command))
     if any(path.suffix.lower() in {".py", ".ipynb", ".sh"} for path in names):
         return ()
     found = [path for path in names if path.suffix.lower() in _ENDINGS]
@@ -61,9 +69,9 @@ def programs_needed(code: Path, command: Sequence[str] = ()) -> tuple[Needed, ..
     )
 
 
-def _called(code: Path, command: Sequence[str]) -> Iterator[Needed]:
-    first = Path(command[0]).name
-    scripts = [word for word in command if (code / word).is_file() and ".." not in word]
+def _called(code: Path, files: Collection[str], command: Sequence[str]) -> Iterator[Needed]:
+    first = Path(next((word for word in command if not re.fullmatch(_ENV, word)), "")).name
+    scripts = [name for word in command if (name := word.removeprefix("./")) in files]
     if first in _PROGRAMS:
         where = scripts[0] if scripts else " ".join(command)
         yield Needed(first, where, _loaded(code / where) if scripts else ())
@@ -73,8 +81,9 @@ def _called(code: Path, command: Sequence[str]) -> Iterator[Needed]:
         if Path(name).suffix in {".sh", ".bash", ""}:
             lines += [(name, n, line) for n, line in enumerate(_text(code / name).splitlines(), 1)]
     for name, number, line in lines:
-        if called := _CALLED.search(line.split("#")[0].rstrip()):
-            script = next((w for w in (called[2] or "").split() if (code / w).is_file()), None)
+        if called := _CALLED.search(line[:_LONGEST].split("#")[0].rstrip()):
+            words = [word.removeprefix("./").strip("\"';&)") for word in (called[2] or "").split()]
+            script = next((word for word in words if word in files), None)
             where = f"{name}:{number}" if number else name
             yield Needed(called[1], where, _loaded(code / script) if script else ())
 

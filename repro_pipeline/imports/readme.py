@@ -99,8 +99,9 @@ def _joined(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 def _command(text: str) -> tuple[str, ...]:
     """The words of a command that runs something; empty for any other line."""
+    text = _without_comment(text)
     try:
-        words = shlex.split(text, comments=True)
+        words = shlex.split(text)
     except ValueError:
         return ()
     variables = [word for word in words if _ASSIGNED.fullmatch(word)]
@@ -111,8 +112,19 @@ def _command(text: str) -> tuple[str, ...]:
     if not rest or not runs:
         return ()
     if _SHELL_WORDS.search(text):
-        return ("sh", "-c", re.sub(r"\s+#.*$", "", text))
+        return ("sh", "-c", text)
     return ("env", *variables, *rest) if variables else tuple(rest)
+
+
+def _without_comment(text: str) -> str:
+    """A line up to its comment: a `#` that begins a word, and stands in no quotes."""
+    for found in re.finditer(r"(?:^|\s+)#", text):
+        try:
+            shlex.split(text[: found.start()])
+        except ValueError:  # a quote is open
+            continue
+        return text[: found.start()]
+    return text
 
 
 def _runs(step: str) -> bool:

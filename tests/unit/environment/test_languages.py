@@ -26,7 +26,10 @@ R = "library(lme4)\nrequire('dplyr')\nlibrary(lme4)\n"
         (["Rscript", "fit.R", "{out}"], "fit.R"),
         (["/usr/bin/Rscript", "fit.R"], "fit.R"),
         (["bash", "run.sh"], "run.sh:3"),
+        (["bash", "./run.sh"], "run.sh:3"),
+        (["env", "X=1", "Rscript", "./fit.R"], "fit.R"),
         (["sh", "-c", "cd . && Rscript fit.R"], "the command"),
+        (["sh", "-c", "X=1 time exec Rscript 'fit.R'; echo"], "the command"),
         ([], "fit.R"),
     ],
 )
@@ -41,6 +44,16 @@ def test_the_script_and_its_packages_are_named(tmp_path, command, where):
 @pytest.mark.parametrize("command", [["python", "a.py"], ["sh", "-c", "python a.py"], []])
 def test_python_needs_no_other_program(tmp_path, command):
     assert programs_needed(code(tmp_path / "c", a__py="1", fit__R=R), command) == ()
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["x = 1; " * 100, "a\0b", "/etc/passwd", "../c/fit.R", "Rscript /etc/passwd " + "x" * 300],
+)
+def test_any_word_is_a_word_and_only_files_of_the_code_are_read(tmp_path, word):
+    folder = code(tmp_path / "c", fit__R=R, run__sh=f"python {word}\n")
+    for command in (["python", "-c", word], ["bash", "run.sh"], ["sh", "-c", word]):
+        assert all(one.packages == () for one in programs_needed(folder, command))
 
 
 def test_what_runs_do_not_have_is_an_error_with_what_to_do(tmp_path):

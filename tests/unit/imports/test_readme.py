@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from foreign import write
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,6 +52,20 @@ def test_the_commands_that_run_something():
         (21, ("Rscript", "plot.R")),
         (27, ("make", "tables")),
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ('python a.py "a # b" | tee l  # c', ("sh", "-c", 'python a.py "a # b" | tee l')),
+        ("python a.py --url http://h/x#y", ("python", "a.py", "--url", "http://h/x#y")),
+        ("python a.py 'a # b' # it's", ("python", "a.py", "a # b")),
+        ("# python a.py", None),
+    ],
+)
+def test_a_comment_begins_a_word_outside_of_quotes(line, command):
+    found = [one.command for one in commands_in(f"```\n{line}\n```", "README.md")]
+    assert found == ([command] if command else [])
 
 
 def test_the_files_at_the_top_are_read_and_repeats_are_one(tmp_path):
