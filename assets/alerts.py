@@ -78,7 +78,7 @@ def alerts_of_run(
     """What a launch that ended leaves to be told."""
     run = record.dagster_run
     paper = run.tags.get(_PARTITION)
-    if run.status is dg.DagsterRunStatus.FAILURE:
+    if run.status is dg.DagsterRunStatus.FAILURE and not _was_cancelled(instance, run.run_id):
         yield broken_launch(paper, run.job_name, run.run_id, _failure(instance, run.run_id))
     # A launch of no paper works on many: it scores them again.
     for one in [paper] if paper else papers_with_evidence(project):
@@ -104,6 +104,11 @@ def _budget(project: Project, paper: str) -> Budget:
         return open_bundle(project.bundle(paper)).task.budget
     except UserError:
         return Budget()
+
+
+def _was_cancelled(instance: dg.DagsterInstance, run_id: str) -> bool:
+    """Whether someone asked for its end: one whose worker had not begun yet counts as failed then."""
+    return bool(instance.all_logs(run_id, of_type=dg.DagsterEventType.RUN_CANCELING))
 
 
 def _failure(instance: dg.DagsterInstance, run_id: str) -> str:

@@ -10,6 +10,7 @@ papers at the same time, each in a process, and outlives the terminal.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -55,16 +56,26 @@ def folder_of(state: Path) -> Path:
 
 def launches(state: Path) -> tuple[Launch, ...]:
     """The launches whose process is there, in the order of their papers."""
-    found = []
-    for file in sorted(folder_of(state).glob("*.json")):
-        with suppress(OSError, ValidationError):
-            found.append(Launch.model_validate_json(file.read_bytes()))
-    return tuple(one for one in found if one.alive)
+    return tuple(one for one in _written(state) if one.alive)
+
+
+def lost(state: Path) -> tuple[Launch, ...]:
+    """The launches whose process, or whose keeper while they waited, died without a word."""
+    return tuple(one for one in _written(state) if not one.alive)
 
 
 def log_of(state: Path, paper: str) -> Path:
     """What the last detached launch of a paper printed."""
     return folder_of(state) / f"{paper}.log"
+
+
+@contextmanager
+def changing(state: Path) -> Iterator[None]:
+    """Hold the launches: what is read within it is not changed by another process until its end."""
+    folder_of(state).mkdir(parents=True, exist_ok=True)
+    with (folder_of(state) / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 @contextmanager
@@ -113,9 +124,12 @@ def detach(
 
 def end(state: Path, launch: Launch) -> bool:
     """End a launch, or take it out of the keeper's queue; whether it is gone."""
-    if launch.state == "waiting":
-        _file(state, launch.paper).unlink(missing_ok=True)
-        return True
+    with changing(state):
+        now = next((one for one in launches(state) if one.paper == launch.paper), None)
+        if now is None or now.state == "waiting":
+            _file(state, launch.paper).unlink(missing_ok=True)
+            return True
+    launch = now  # it may have begun since
     for sign, patience in _PATIENCE:
         with suppress(ProcessLookupError):
             if sign is signal.SIGKILL and os.getpgid(launch.pid) == launch.pid:
@@ -142,8 +156,9 @@ def keep(root: Path, state: Path, papers: Sequence[str], flags: Sequence[str], a
     while queue or running:
         while queue and len(running) < at_once:
             paper = queue.pop(0)
-            if any(one.paper == paper for one in launches(state)):
-                running[paper] = _begin(root, state, paper, flags)
+            with changing(state):
+                if any(one.paper == paper for one in launches(state)):
+                    running[paper] = _begin(root, state, paper, flags)
         for paper, process in list(running.items()):
             if (code := process.poll()) is not None:
                 del running[paper]
@@ -170,6 +185,14 @@ def _begin(root: Path, state: Path, paper: str, flags: Sequence[str]) -> subproc
         )
     _write(state, paper, "running", process.pid, str(log.relative_to(root)))
     return process
+
+
+def _written(state: Path) -> tuple[Launch, ...]:
+    found = []
+    for file in sorted(folder_of(state).glob("*.json")):
+        with suppress(OSError, ValidationError):
+            found.append(Launch.model_validate_json(file.read_bytes()))
+    return tuple(found)
 
 
 def _write(state: Path, paper: str, how: str, pid: int, log: str | None) -> None:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from repro_pipeline.project import Project
 
 _POLL_SECONDS = 0.5
+_LOST = {
+    "waiting": "never begun, for the process that kept the queue died.",
+    "running": "its process died without a word.",
+}
 
 
 def add_to(commands) -> None:
@@ -34,12 +38,16 @@ def logs(options: argparse.Namespace) -> int:
 
     The output of a single run of an experiment is another thing: `repro log ID`.
     """
-    from repro_pipeline.background import launches
+    from repro_pipeline.background import launches, lost
 
     project = opening.project_here()
-    known = set(project.ledger.chains())
+    gone = {one.paper: one for one in lost(project.state)}
+    known = {*project.ledger.chains(), *gone}
     at_work = [one.paper for one in launches(project.state)]
     papers = options.papers or at_work
+    for paper in options.papers or gone:
+        if paper in gone:
+            print(f"! {paper}: {_LOST[gone[paper].state]} Launch it again: `repro run {paper}`.")
     for paper in papers:
         if paper not in known and paper not in at_work:
             raise BundleError(
@@ -166,16 +174,17 @@ def _lines(event: Event) -> Iterator[str]:
 
 def detach(project: Project, papers: Sequence[str], options: argparse.Namespace) -> int:
     """Begin papers in the background, and say how to look after them."""
+    from repro_pipeline.background import changing, launches, log_of
     from repro_pipeline.background import detach as begin
-    from repro_pipeline.background import launches, log_of
 
-    busy = {one.paper for one in launches(project.state)} & set(papers)
-    if busy:
-        raise UserError(
-            f"a launch is at work on {', '.join(sorted(busy))}.",
-            hint=f"Follow it with `repro logs -f {min(busy)}`, or end it with `repro cancel`.",
-        )
-    begin(project.root, project.state, papers, _flags(options), options.at_once)
+    with changing(project.state):
+        busy = {one.paper for one in launches(project.state)} & set(papers)
+        if busy:
+            raise UserError(
+                f"a launch is at work on {', '.join(sorted(busy))}.",
+                hint=f"Follow it with `repro logs -f {min(busy)}`, or end it with `repro cancel`.",
+            )
+        begin(project.root, project.state, papers, _flags(options), options.at_once)
     for paper in papers:
         print(f"{paper}: in the background, prints to {log_of(project.state, paper)}")
     names = " ".join(papers) if len(papers) < 4 else ""

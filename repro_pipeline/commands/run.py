@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
         raise UserError("a session is of one paper.", hint="Run one paper at a time with it.")
     if _runs_code(options.stage):
         project.runner.enforcement()
-    papers = [name.rstrip("/") for name in papers]
+    papers = list(dict.fromkeys(name.rstrip("/") for name in papers))
     found = [paper for paper in papers if _opens(project, paper)]
     codes = [MENDABLE] if len(found) < len(papers) else []
     if options.detach and found:

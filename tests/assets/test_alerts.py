@@ -17,6 +17,7 @@ from assets.alerts import send_alerts
 from repro_pipeline.alerts import due
 from repro_pipeline.cli import main
 from repro_pipeline.commands import opening
+from repro_pipeline.definitions import build_definitions
 from repro_pipeline.ledger.events import PROJECT_CHAIN
 from resources.opening import open_project
 from resources.project import ProjectResource, _open
@@ -178,6 +179,19 @@ def test_scores_that_fail_under_a_changed_rubric_are_told(project, hook):
     assert main(["rescore", "--stale"]) == 0
     tick(project, opened, cursor)
     assert [(m["about"], m["paper"]) for m in hook.taken] == [("overall_fail", "off")]
+
+
+def test_a_launch_that_someone_cancelled_is_no_fault(project, hook):
+    """Ended before its worker began, Dagster counts it as failed in the end."""
+    opened = configure(project, webhook={"url": url(hook)})
+    instance = opening.instance_of(opened)
+    for cancelled in (True, False):
+        run = instance.create_run_for_job(build_definitions(project).resolve_job_def("sweep_paper"))
+        if cancelled:
+            instance.report_run_canceling(run)
+        instance.report_run_failed(run, "marked as failed from outside")
+    tick(project, opened, LONG_AGO)
+    assert [m["launch"] for m in hook.taken] == [run.run_id]
 
 
 def test_an_address_that_is_missing_is_said_and_nothing_is_sent_without_alerts(project, hook):

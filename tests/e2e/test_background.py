@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from repro_pipeline.background import Launch, end, launches, log_of
+from repro_pipeline.background import Launch, end, launches, log_of, lost
 from repro_pipeline.cli import main
 from repro_pipeline.ledger.projections import attempts
 from repro_pipeline.project import Project
@@ -95,3 +95,25 @@ def test_a_number_given_anew_is_not_taken_for_a_launch(project: Path):
 
 
 _NOW = "2024-05-01T00:00:00Z"
+
+
+def test_a_paper_named_twice_is_begun_once_and_of_two_detaches_one_is_refused(slow: Project, repro):
+    first, second = (repro("run", "one", "one", "--detach") for _ in range(2))
+    assert sorted((first.wait(60), second.wait(60))) == [0, 2]
+    until(lambda: made(slow, "one"))
+    (launch,) = launches(slow.state)
+    assert launch.state == "running" and launch.log
+    assert end(slow.state, launch) and launches(slow.state) == ()
+    assert log_of(slow.state, "one").read_text().count("exit code") <= 1
+
+
+def test_what_a_killed_keeper_never_began_is_said(slow: Project, repro, capsys):
+    assert repro("run", "one", "two", "--detach", "--at-once", "1").wait(60) == 0
+    until(lambda: {one.state for one in launches(slow.state)} == {"running", "waiting"})
+    (waiting,) = (one for one in launches(slow.state) if one.state == "waiting")
+    os.kill(waiting.pid, signal.SIGKILL)  # the keeper
+    until(lambda: not waiting.alive)
+    assert [one.paper for one in lost(slow.state) if one.state == "waiting"] == ["two"]
+    capsys.readouterr()
+    assert main(["logs", "two"]) == 0
+    assert "two: never begun" in capsys.readouterr().out
