@@ -10,7 +10,14 @@ import os
 from pathlib import Path
 
 from repro_pipeline.imports.foreign_yaml import read_foreign
-from repro_pipeline.imports.record import ImportFault, ImportRecord, Taken, files_below, take
+from repro_pipeline.imports.record import (
+    ImportFault,
+    ImportRecord,
+    Taken,
+    files_below,
+    refuse_pointer,
+    take,
+)
 from repro_pipeline.imports.task import OURS, begin_task
 
 RUBRIC = "rubric.json"
@@ -63,12 +70,8 @@ def import_paperbench(source: Path, bundle: Path, grading: Path, *, asked: str) 
             hint=f"Put {' or '.join(_PAPERS)} there: the benchmark keeps them in large-file storage.",
         )
     for name in (*papers, *_TELLING):
-        if (source / name).is_file() and _is_pointer(source / name):
-            raise ImportFault(
-                "is a pointer to large-file storage, and not the file.",
-                where=str(source / name),
-                hint="Fetch the file itself with `git lfs pull`.",
-            )
+        if (source / name).is_file():
+            refuse_pointer(source / name)
     title = _configured(source, "title")
     excluded = blacklist(source / _BLACKLIST)
     files = [take(source, name, bundle, name) for name in papers]
@@ -127,8 +130,3 @@ def _notes(files: list[Taken], hidden: list[Taken], excluded: list[str]) -> list
         names = " and ".join(one.source for one in hidden)
         notes.append(f"Kept from agents, beside the papers: {names}.")
     return notes
-
-
-def _is_pointer(path: Path) -> bool:
-    with path.open("rb") as stream:
-        return stream.read(64).startswith(b"version https://git-lfs.github.com/spec/")

@@ -99,6 +99,18 @@ def take(source: Path, name: str, target: Path, place: str) -> Taken:
     return _taken(goal, place, name)
 
 
+def refuse_pointer(path: Path) -> None:
+    """Raise ImportFault for what large-file storage left in a file's place."""
+    with path.open("rb") as stream:
+        pointer = stream.read(64).startswith(b"version https://git-lfs.github.com/spec/")
+    if pointer:
+        raise ImportFault(
+            "is a pointer to large-file storage, and not the file.",
+            where=str(path),
+            hint="Fetch the file itself with `git lfs pull`.",
+        )
+
+
 def written(target: Path, place: str, text: str) -> Taken:
     """Write a file of the import's own."""
     goal = target / place

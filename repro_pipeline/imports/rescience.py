@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from repro_pipeline.imports.record import (
     Original,
     Taken,
     files_below,
+    refuse_pointer,
     take,
     written,
 )
@@ -27,16 +29,34 @@ from repro_pipeline.imports.task import OURS, begin_task
 _METADATA = "metadata.yaml"
 _MARKS = ("replication", "contributors", "journal", "article", "domain")
 _TEXTS = {".tex", ".bib", ".bbl", ".sty", ".cls", ".def"}
-_MAIN = "title-page.tex"
+_MAIN = "title-page"
 
 
 def metadata_of(source: Path) -> tuple[str, dict[str, Any]] | None:
-    """The article's folder within `source` (`.` or one below), and its metadata; None: it is none."""
-    for path in (source / _METADATA, *sorted(source.glob(f"*/{_METADATA}"))):
-        found = read_foreign(path)
-        if found and {"title", "authors"} <= found.keys() and any(m in found for m in _MARKS):
-            return path.parent.relative_to(source).as_posix(), found
-    return None
+    """The article's folder within `source` (`.` or one below), and its metadata; None: it is none.
+
+    Raises ImportFault where several folders hold one.
+    """
+    if at_top := _article(source / _METADATA):
+        return ".", at_top
+    articles = {
+        path.parent.name: found
+        for path in sorted(source.glob(f"*/{_METADATA}"))
+        if (found := _article(path))
+    }
+    if len(articles) > 1:
+        raise ImportFault(
+            f"holds several articles: {', '.join(articles)}.",
+            where=str(source),
+            hint="Add the folder of one.",
+        )
+    return next(iter(articles.items()), None)
+
+
+def _article(path: Path) -> dict[str, Any] | None:
+    found = read_foreign(path)
+    is_one = found and {"title", "authors"} <= found.keys() and any(m in found for m in _MARKS)
+    return found if is_one else None
 
 
 def import_rescience(source: Path, bundle: Path, *, asked: str) -> ImportRecord:
@@ -99,10 +119,11 @@ def _latex(
     body = _body(base, metadata)
     if body is None:
         return []
-    main = _MAIN if inner == "." else f"{inner}/{_MAIN}"
+    prefix = "" if inner == "." else f"{inner}/"
+    main = next(name for n in count() if (name := f"{prefix}{_MAIN}{'-' * n}.tex") not in names)
     files = [take(source, name, bundle, f"paper/{name}") for name in names]
-    preamble, _, rest = body.partition(_BEGIN)
-    text = f"{preamble}{_title_page(metadata, authors)}{rest}"
+    begins = _BEGINS.search(body)
+    text = f"{body[: begins.end(1)]}{_title_page(metadata, authors)}{body[begins.end() :]}"
     manifest = {"sources": [{"usage": "toplevel", "filename": main}]}
     return [
         *files,
@@ -116,7 +137,7 @@ def _body(base: Path, metadata: dict[str, Any]) -> str | None:
     article, content = base / "article.tex", base / "content.tex"
     if article.is_file():
         text = article.read_text(encoding="utf-8", errors="replace")
-        if _BEGIN in text:
+        if _BEGINS.search(text):
             return text
     if not content.is_file():
         return None
@@ -134,23 +155,28 @@ def _has_article(files: list[Taken]) -> bool:
 
 def _pdf(source: Path, bundle: Path, inner: str) -> list[Taken]:
     name = "article.pdf" if inner == "." else f"{inner}/article.pdf"
-    return [take(source, name, bundle, "paper.pdf")] if (source / name).is_file() else []
+    if not (source / name).is_file():
+        return []
+    refuse_pointer(source / name)
+    return [take(source, name, bundle, "paper.pdf")]
 
 
 def _title_page(metadata: dict[str, Any], authors: tuple[str, ...]) -> str:
     """What begins the document: the metadata as LaTeX."""
     lines = [
-        rf"\title{{{_plain(metadata['title'])}}}",
-        rf"\author{{{_AND.join(filter(None, authors))}}}",
+        rf"\title{{{_latex_text(_plain(metadata['title']))}}}",
+        rf"\author{{{_latex_text(_AND.join(filter(None, authors)))}}}",
         _BEGIN,
         r"\maketitle",
     ]
     if abstract := _plain(metadata.get("abstract")):
-        lines += [r"\begin{abstract}", abstract, r"\end{abstract}"]
+        lines += [r"\begin{abstract}", _latex_text(abstract), r"\end{abstract}"]
     return "\n".join(lines)
 
 
 _BEGIN = r"\begin{document}"
+_BEGINS = re.compile(rf"^((?:[^%\n]|(?<=\\)%)*?){re.escape(_BEGIN)}", re.M)
+"""Where the document begins: in no comment."""
 _AND = r" \and "
 
 
@@ -167,6 +193,11 @@ def _values(value: Any, key: str) -> list[str]:
 def _plain(value: Any) -> str:
     text = " ".join(str(value).split()) if isinstance(value, str) else ""
     return "" if text.lower() in {"~", "null", "none"} else text
+
+
+def _latex_text(text: str) -> str:
+    """With `%` as a sign: on the one line that is made of it, all that follows would be a comment."""
+    return re.sub(r"(?<!\\)%", r"\%", text)
 
 
 def _address(text: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 from foreign import (
     CONTENT,
     JUDGE_WORDS,
+    METADATA,
     PAPER,
     RUBRIC_WORDS,
     paperbench,
@@ -223,6 +224,47 @@ def test_an_articles_own_main_file_keeps_what_it_adds(tmp_path):
     paper = read_paper(folder / "paper")
     assert [one.title for one in paper.sections] == ["Introduction", "Appendix"]
     assert paper.title.startswith("[Re]") and len(record.notes) == 1
+
+
+def test_a_percent_sign_hides_nothing_of_the_title_page(tmp_path):
+    """Metadata become one line each, of which a comment would take the rest."""
+    metadata = METADATA.replace("study: again", "study: 50% and 5\\\\% again").replace(
+        "We repeat", "With 90% of it we repeat"
+    )
+    source = write(rescience(tmp_path / "x"), {"metadata.yaml": metadata})
+    paper = read_paper(imported(source, tmp_path)[1] / "paper")
+    assert paper.title == "[Re] A tiny study: 50% and 5% again"
+    assert paper.abstract == "With 90% of it we repeat a tiny study." and paper.authors
+
+
+def test_a_document_begins_in_no_comment(tmp_path):
+    main = (
+        "\\documentclass{rescience}\n% then \\begin{document} follows\n\\newcommand{\\x}{5\\%}"
+        "\\begin{document}\n\\section{One}\nIt is \\x.\n\\end{document}\n"
+    )
+    source = write(rescience(tmp_path / "x"), {"article.tex": main})
+    paper = read_paper(imported(source, tmp_path)[1] / "paper")
+    assert paper.title.startswith("[Re]") and [one.title for one in paper.sections] == ["One"]
+
+
+def test_of_several_articles_none_is_chosen(tmp_path):
+    for name in ("a", "b"):
+        rescience(tmp_path / "x" / name)
+    with pytest.raises(UserError, match="several articles: a, b"):
+        layout_of(tmp_path / "x")
+    assert layout_of(tmp_path / "x/a") == "rescience"
+
+
+def test_what_an_article_has_stays(tmp_path):
+    """A main file that is made takes no file's name; a pointer is no paper."""
+    source = write(rescience(tmp_path / "x"), {"title-page.tex": "theirs"})
+    record, folder, _ = imported(source, tmp_path)
+    assert (folder / "paper/title-page.tex").read_text() == "theirs"
+    assert len({one.file for one in record.files}) == len(record.files)
+    assert read_paper(folder / "paper").title.startswith("[Re]")
+    write(source, {"article.pdf": "version https://git-lfs.github.com/spec/v1\n"})
+    with pytest.raises(UserError, match="pointer"):
+        imported(source, tmp_path / "b")
 
 
 def test_an_article_in_two_folders(tmp_path):
