@@ -24,6 +24,7 @@ from pathlib import Path
 
 from repro_pipeline.sandbox.egress import (
     HTTP,
+    MOST_REQUESTS,
     Asked,
     EgressRequest,
     EgressRules,
@@ -34,7 +35,6 @@ from repro_pipeline.sandbox.egress import (
 Address = tuple[str, int]
 """Of IP, and a port."""
 
-MOST_REQUESTS = 5000
 _AT_ONCE = 16
 _SILENCE, _CONNECTING = 60.0, 15.0  # seconds
 _HEAD, _RECORD, _CHUNK = 1 << 14, 5 + (1 << 14), 1 << 16

@@ -21,9 +21,9 @@ from repro_pipeline.environment.model import BuiltEnvironment
 from repro_pipeline.errors import BundleError
 from repro_pipeline.ledger.events import DownloadFinished, EgressAsked
 from repro_pipeline.ledger.redact import redact_log
-from repro_pipeline.ports import ArtifactStore, OpenEgress
+from repro_pipeline.ports import ArtifactStore, Egress, OpenEgress
 from repro_pipeline.sandbox import relay
-from repro_pipeline.sandbox.egress import EgressRules
+from repro_pipeline.sandbox.egress import MOST_REQUESTS, EgressRules
 from repro_pipeline.sandbox.outputs import refused_outputs, safe_outputs
 from repro_pipeline.sandbox.policy import Enforcement, Mount, RunOutcome, SandboxPolicy
 from repro_pipeline.stages import Stage
@@ -83,7 +83,7 @@ def download(
     )
     with egress as door:
         outcome = _run(stage, step, place, door, on_output)
-    files, faults = {}, list(_ended(outcome, spent=egress.spent, rules=rules))
+    files, faults = {}, list(_ended(outcome, egress, rules))
     if not faults:
         files, faults = _take(place / "out", wanted, stage.bundle_folder, limits.output)
     failed = outcome.status if outcome.status is not Status.OK else Status.FAILED
@@ -137,9 +137,11 @@ def _run(
     return runner.run(command, policy, **folders, log=place / "log", on_output=on_output)
 
 
-def _ended(outcome: RunOutcome, *, spent: bool, rules: EgressRules) -> Iterator[str]:
+def _ended(outcome: RunOutcome, egress: Egress, rules: EgressRules) -> Iterator[str]:
     """Why nothing is taken."""
-    if spent:
+    if egress.requests > MOST_REQUESTS:
+        yield f"The download asked {egress.requests} times, and may do so {MOST_REQUESTS} times."
+    if egress.spent:
         yield f"The download reached its limit of {rules.limit} bytes."
     if outcome.status is not Status.OK:
         yield f"The download: {outcome.reason}"

@@ -21,6 +21,8 @@ from repro_pipeline.quantities import Bytes
 
 Method = Literal["GET", "HEAD", "POST", "PUT", "OPTIONS"]
 HTTP, HTTPS = 80, 443
+MOST_REQUESTS = 5000
+"""Of one step; none is passed on after them, and no more of them is recorded than some few."""
 
 CODE_HOSTS = (
     *("github.com", "githubusercontent.com", "gitlab.com", "bitbucket.org", "codeberg.org"),

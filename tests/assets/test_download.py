@@ -19,6 +19,7 @@ import pytest
 import yaml
 
 from repro_pipeline.cli import main
+from repro_pipeline.environment import download as environment_download
 from repro_pipeline.environment.model import DataManifest
 from repro_pipeline.project import Project
 from repro_pipeline.stages import latest, output_of
@@ -224,6 +225,23 @@ def test_every_request_of_many_at_once_is_recorded_once(paper: Path, opened: Pro
     (ended,) = (e.content for e in opened.ledger.events("tiny", kinds={"download_finished"}))
     assert sorted(one.number for one in told) == list(range(1, ended.requests + 1))
     assert sorted(one.path for one in told if one.allowed) == sorted(asked) and len(asked) == 25
+
+
+def test_a_step_that_asks_too_often_is_said_to(paper: Path, opened: Project, capsys, monkeypatch):
+    for module in (egress_proxy, environment_download):
+        monkeypatch.setattr(module, "MOST_REQUESTS", 3)
+    (paper / "code" / "fetch.py").write_text(
+        f"{FETCH}for _ in range(30):\n"
+        "    try: urllib.request.urlopen('http://data.test/points.csv').read()\n"
+        "    except urllib.error.HTTPError as error: last = error\n"
+        "print(last.read().decode())\n"
+    )
+    assert main(["download", "tiny"]) == 2
+    assert "asked 32 times, and may do so 3 times" in capsys.readouterr().err
+    (ended,) = (e.content for e in opened.ledger.events("tiny", kinds={"download_finished"}))
+    assert b"there were 3 requests" in opened.store.get(ended.log) and ended.files == {}
+    recorded = list(opened.ledger.events("tiny", kinds={"egress_asked"}))
+    assert ended.requests == 32 and len(recorded) == 3 + 16, "the record is bounded"
 
 
 def test_without_a_sandbox_nothing_is_downloaded(paper: Path, project: Path, capsys):
