@@ -26,6 +26,7 @@ from repro_pipeline.paper.model import Paper
 from repro_pipeline.paper.sources import read_agreeing
 
 NOT_SENT_TO = SendToModels()
+REFERENCES, NEWLINE = "references", "\n"
 SHARED_LINES = 3
 """As many telling lines in common with the reference are taken for a copy of it."""
 _TELLING = 25
@@ -93,7 +94,7 @@ def write_given(task: ReadTask, packages: tuple[str, ...], target: Path) -> None
     }
     (target / "claims.json").write_text(json.dumps(listed, indent=1), encoding="utf-8")
     for name, text in material.references.items():
-        path = target / "references" / name
+        path = target / REFERENCES / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     for entry in task.bundle.task.data:
@@ -112,7 +113,7 @@ def found_in(given: Path, read: ReadTask, task: SuiteTask) -> Iterator[str]:
         certain = [one for one in leaks(text, secrets) if one.certain]
         if certain and name not in data:
             named = ", ".join(sorted({claim for one in certain for claim in one.claims}))
-            yield f"{name} shows the reported value of {named}."
+            yield f"{name} of what is given shows the reported value of {named}."
     yield from _reference_code(shown, _texts(task.reference))
     yield from _fillings(shown, task.truth)
 
@@ -124,7 +125,9 @@ def _reference_code(shown: Mapping[str, str], reference: Mapping[str, str]) -> I
     for name, text in shown.items():
         common = _lines(text) & own
         if len(common) >= SHARED_LINES:
-            yield f"{name} has {len(common)} lines of the reference's code."
+            lines = text.splitlines()
+            first = next(n for n, line in enumerate(lines, 1) if _lines(line) & common)
+            yield f"{name}:{first} of what is given has {len(common)} lines of the reference's code."
 
 
 def _lines(text: str) -> set[str]:
@@ -135,14 +138,17 @@ def _lines(text: str) -> set[str]:
 
 
 def _fillings(shown: Mapping[str, str], truth: Truth) -> Iterator[str]:
-    """Details that are said to be missing, and are said."""
+    """Details that are said to be missing, and are said; references may say them: that is lineage."""
+    own = {name: text for name, text in shown.items() if not name.startswith(f"{REFERENCES}/")}
     for detail in truth.missing:
-        for name, text in shown.items():
+        for name, text in own.items():
             for sentence in re.split(r"(?<=[.;:])\s+|\n\n", text):
                 if re.search(detail.about, sentence, re.I) and any(
                     filled(right, None, sentence) for right in detail.right
                 ):
-                    yield f"{name} says what `{detail.id}` asks: '{' '.join(sentence.split())[:120]}'."
+                    where = f"{name}:{text.count(NEWLINE, 0, text.find(sentence)) + 1}"
+                    said = " ".join(sentence.split())[:120]
+                    yield f"{where} of what is given says what `{detail.id}` asks: '{said}'."
 
 
 def filled(right: str | float | bool, value: str | float | bool | None, statement: str) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from repro_pipeline.bench.compare import holm
 from repro_pipeline.bench.given import found_in, read_task, write_given
-from repro_pipeline.bench.model import ClaimTruth, Truth
+from repro_pipeline.bench.model import ClaimTruth
 from repro_pipeline.bench.places import OpenProject, make_folder
 from repro_pipeline.bench.suite import Suite, SuiteTask
 from repro_pipeline.config import ProjectConfig
@@ -35,6 +35,8 @@ class Fresh(Frozen):
     """What a reference gave for a claim just now, beside what is recorded."""
 
     claim: str
+    where: str
+    """The recorded one's file:line."""
     values: tuple[float, ...]
     recorded: ClaimTruth
     verdict: Verdict
@@ -92,11 +94,14 @@ class Prover:
             scores = self.measure(suite, task)
         except UserError as error:
             return Proof(task=task.id, faults=(str(error),))
-        fresh = tuple(_fresh(truth.of(one.claim), one) for one in scores.verdicts)
+        places = {one.claim: task.where("claims", n) for n, one in enumerate(truth.claims)}
+        fresh = tuple(
+            _fresh(truth.of(one.claim), one, places[one.claim]) for one in scores.verdicts
+        )
         return Proof(
             task=task.id,
             fresh=fresh,
-            faults=(*faults, *_ablations(truth, scores)),
+            faults=(*faults, *_ablations(task, scores)),
             labels=tuple(f"{one.claim}: {one.why}" for one in truth.claims if one.why),
         )
 
@@ -141,10 +146,11 @@ def student(fresh: Sequence[float], recorded: ClaimTruth) -> float:
     return float(test.pvalue)
 
 
-def _fresh(recorded: ClaimTruth, verdict: ClaimVerdict) -> Fresh:
+def _fresh(recorded: ClaimTruth, verdict: ClaimVerdict, where: str) -> Fresh:
     values = tuple(verdict.values.values())
     made = Fresh(
         claim=recorded.claim,
+        where=where,
         values=values,
         recorded=recorded,
         verdict=verdict.verdict,
@@ -176,15 +182,16 @@ def _contradict(one: Verdict, other: Verdict) -> bool:
     return {one, other} == {Verdict.REPRODUCED, Verdict.NOT_REPRODUCED}
 
 
-def _ablations(truth: Truth, scores: Scores) -> Iterable[str]:
-    known = {one.pair: one.sign for one in truth.ablations}
+def _ablations(task: SuiteTask, scores: Scores) -> Iterable[str]:
+    known = {one.pair: (n, one.sign) for n, one in enumerate(task.truth.ablations)}
     for pair in scores.pairs:
         if pair.pair not in known:
             continue
+        position, sign = known[pair.pair]
+        what = f"{task.where('ablations', position)}: the ablation '{pair.pair}'"
         if pair.difference is None:
-            yield f"the ablation '{pair.pair}' gave no difference: {pair.reason}"
-        elif pair.difference * known[pair.pair] <= 0:
+            yield f"{what} gave no difference: {pair.reason}"
+        elif pair.difference * sign <= 0:
             yield (
-                f"the ablation '{pair.pair}' has the difference {pair.difference:.4g}, and the sign "
-                f"{known[pair.pair]:+d} is recorded."
+                f"{what} has the difference {pair.difference:.4g}, and the sign {sign:+d} is recorded."
             )

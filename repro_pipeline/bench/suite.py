@@ -9,6 +9,7 @@ tasks/<id>/truth.yaml     what is known of the task
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,7 @@ from repro_pipeline.bundle.folder import Bundle, open_bundle
 from repro_pipeline.errors import BundleError
 from repro_pipeline.frozen import digest
 from repro_pipeline.yamlfile import load_model
+from repro_pipeline.yamltext import read_yaml
 
 SUITE_NAME, TRUTH_NAME = "suite.yaml", "truth.yaml"
 
@@ -50,11 +52,27 @@ class SuiteTask:
         path = self.folder / TRUTH_NAME
         truth = load_model(path, Truth)
         task = self.bundle.task
-        _same("claim", {one.claim for one in truth.claims}, {one.id for one in task.claims}, path)
-        _same(
-            "ablation", {one.pair for one in truth.ablations}, {p.id for p in task.ablations}, path
-        )
+        claims = {one.claim: n for n, one in enumerate(truth.claims)}
+        pairs = {one.pair: n for n, one in enumerate(truth.ablations)}
+        self._same("claims", claims, {one.id for one in task.claims})
+        self._same("ablations", pairs, {one.id for one in task.ablations})
         return truth
+
+    def where(self, *place: str | int) -> str:
+        """A place of truth.yaml, as file:line."""
+        path = self.folder / TRUTH_NAME
+        return f"{path}:{read_yaml(path.read_text(encoding='utf-8'), str(path)).line(place)}"
+
+    def _same(self, field: str, known: Mapping[str, int], asked: Collection[str]) -> None:
+        for name in sorted(known.keys() ^ asked):
+            if name in known:
+                said, where = (
+                    f"'{name}' is not in bundle/task.yaml.",
+                    self.where(field, known[name]),
+                )
+            else:
+                said, where = f"'{name}' of bundle/task.yaml is missing.", self.where(field)
+            raise BundleError(f"{field}: {said}", where=where)
 
 
 @dataclass(frozen=True)
@@ -104,17 +122,14 @@ def open_suite(folder: Path) -> Suite:
     """
     path = folder / SUITE_NAME
     suite = Suite(folder, load_model(path, SuiteFile))
-    for task in suite.tasks:
+    for position, task in enumerate(suite.tasks):
         for part in (task.folder, task.bundle_folder, task.reference):
             if not part.is_dir():
+                line = read_yaml(path.read_text(encoding="utf-8"), str(path)).line(
+                    ("tasks", position)
+                )
                 raise BundleError(
                     f"the task '{task.id}' lacks the folder {part.relative_to(folder)}.",
-                    where=str(path),
+                    where=f"{path}:{line}",
                 )
     return suite
-
-
-def _same(what: str, known: set[str], asked: set[str], path: Path) -> None:
-    for name in sorted(known ^ asked):
-        place = "bundle/task.yaml" if name in known else TRUTH_NAME
-        raise BundleError(f"the {what} '{name}' is not in {place}.", where=str(path))

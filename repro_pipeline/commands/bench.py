@@ -93,9 +93,8 @@ def validate(options: argparse.Namespace) -> int:
             for fault in proof.faults:
                 print(f"  fault: {fault}")
             for one in proof.fresh:
-                mark = f"  fault: {one.claim} {one.fault}" if one.fault else ""
-                if mark:
-                    print(mark)
+                if one.fault:
+                    print(f"  fault: {one.where}: {one.claim} {one.fault}")
             for label in proof.labels:
                 print(f"  not reached, as recorded: {label}")
     bad = [proof.task for proof in proofs if not proof.holds]
@@ -115,9 +114,14 @@ def measure(options: argparse.Namespace) -> int:
             for one in prover.measure(suite, task).verdicts:
                 print(
                     f"  - {{claim: {one.claim}, reported: recalled, mean: {one.mean!r}, "
-                    f"sd: {one.sd!r}, n: {one.n}, verdict: {one.verdict}}}  # {one.reported}"
+                    f"sd: {one.sd!r}, n: {one.n}, verdict: {one.verdict}{_why(one.verdict)}}}"
+                    f"  # {one.reported}"
                 )
     return OK
+
+
+def _why(verdict: str) -> str:
+    return "" if verdict == "reproduced" else ', why: "…"'
 
 
 def run(options: argparse.Namespace) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import re
 import threading
 from functools import partial
 from pathlib import Path
@@ -273,4 +274,6 @@ def test_a_right_suite_holds_and_wrong_ones_are_named(tmp_path, capsys):
     assert faults["right"] == []
     assert "Student" in faults["wrong-mean"][0]
     assert "the sign -1 is recorded" in faults["wrong-sign"][0]
+    assert re.search(r"truth.yaml:\d+: ", faults["wrong-sign"][0])
+    assert all(re.search(r"truth.yaml:\d+$", f["where"]) for f in proofs["wrong-mean"]["fresh"])
     assert "no spread" in faults["hard-coded"][0]
