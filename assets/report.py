@@ -14,7 +14,7 @@ from repro_pipeline.report.write import ReportFiles, write_report
 from repro_pipeline.scoring.attribution import Attribution
 from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
 from repro_pipeline.stages import Stage, latest
-from repro_pipeline.sweeps.trend import swept
+from repro_pipeline.sweeps.trend import never_ended, swept
 
 
 def describe(files: ReportFiles) -> dict:
@@ -25,9 +25,11 @@ def describe(files: ReportFiles) -> dict:
 def inputs_and_sweeps(stage: Stage, **inputs: BaseModel | None) -> dict:
     """The inputs, by the digests of their outputs, and what sweeps found since."""
     rows = {name: latest(stage.project, stage.paper, name) for name in inputs}
+    begun = [row.number for _, row in never_ended(stage.project, stage.paper)]
     return {
         **{name: row.output if row else None for name, row in rows.items()},
         "sweeps": [row.model_dump(mode="json") for _, row in swept(stage.project, stage.paper)],
+        **({"sweeps without an end": begun} if begun else {}),
     }
 
 

@@ -17,7 +17,7 @@ from repro_pipeline.scoring.model import Scores
 from repro_pipeline.stages import Stage, latest, output_of
 from repro_pipeline.status import Status
 from repro_pipeline.sweeps.model import SweepResult
-from repro_pipeline.sweeps.run import begin_sweep, sweep_paper
+from repro_pipeline.sweeps.run import begin_sweep, check_begun, sweep_paper
 from repro_pipeline.sweeps.trend import trend_of, trend_rows
 from resources.project import ProjectResource
 
@@ -55,6 +55,8 @@ def sweep(
     opened, paper = project.open(), context.partition_key
     stage = Stage("sweep", paper, opened, launch=context.run.run_id)
     fresh = config.fresh_dependencies
+    if config.number:
+        check_begun(opened, config.number, paper)
     number = config.number or begin_sweep(
         opened, [paper], fresh_dependencies=fresh, launch=context.run.run_id
     )

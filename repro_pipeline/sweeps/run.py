@@ -74,6 +74,19 @@ def begin_sweep(
             return number
 
 
+def check_begun(project: Project, number: int, paper: str) -> None:
+    """Raise UserError unless a sweep of this number awaits the paper: its seeds would not be fresh."""
+    chain = project.ledger.events(PROJECT_CHAIN, kinds={"sweep_started", "sweep_ended"})
+    rows = [event.content for event in chain if event.payload["number"] == number]
+    if any(isinstance(row, SweepEnded) and row.paper == paper for row in rows):
+        said = f"sweep {number} of '{paper}' has ended"
+    elif any(isinstance(row, SweepStarted) and paper in row.papers for row in rows):
+        return
+    else:
+        said = f"no sweep {number} of '{paper}' was begun"
+    raise UserError(f"{said}.", where="number", hint="0 begins one, with seeds of its own.")
+
+
 def sweep_paper(stage: Stage, number: int, *, fresh_dependencies: bool) -> SweepEnded:
     """Reproduce a paper again and hold it against what stands; its row, whatever came of it.
 

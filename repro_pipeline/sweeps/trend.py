@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from repro_pipeline.frozen import Frozen
-from repro_pipeline.ledger.events import PROJECT_CHAIN, SweepEnded
+from repro_pipeline.ledger.events import PROJECT_CHAIN, SweepEnded, SweepStarted
 from repro_pipeline.project import Project
 from repro_pipeline.scoring.model import ClaimVerdict, Scores
 from repro_pipeline.sweeps.model import ClaimComparison, SweepResult
@@ -63,10 +63,20 @@ def swept(project: Project, paper: str) -> tuple[tuple[datetime, SweepEnded], ..
     )
 
 
+def never_ended(project: Project, paper: str) -> tuple[tuple[datetime, SweepStarted], ...]:
+    """The sweeps that were begun for a paper and left nothing: at work, waiting, or killed."""
+    ended = {row.number for _, row in swept(project, paper)}
+    return tuple(
+        (event.at, event.content)
+        for event in project.ledger.events(PROJECT_CHAIN, kinds={"sweep_started"})
+        if paper in event.payload["papers"] and event.payload["number"] not in ended
+    )
+
+
 def trend_of(project: Project, paper: str, scores: Scores) -> Trend | None:
     """A paper's claims over all sweeps, from its reproduction on; None where it was never swept."""
-    rows = swept(project, paper)
-    if not rows:
+    rows, open_ones = swept(project, paper), never_ended(project, paper)
+    if not rows and not open_ones:
         return None
     results = [
         (at, row, row.result and SweepResult.model_validate_json(project.store.get(row.result)))
@@ -74,7 +84,15 @@ def trend_of(project: Project, paper: str, scores: Scores) -> Trend | None:
     ]
     gathered = latest_at(project, paper)
     return Trend(
-        sweeps=tuple(_row(at, row, result) for at, row, result in results),
+        sweeps=tuple(
+            sorted(
+                (
+                    *(_row(at, row, result) for at, row, result in results),
+                    *(_open_row(at, row) for at, row in open_ones),
+                ),
+                key=lambda row: (row.number, row.at),
+            )
+        ),
         claims=tuple(_claim(one, gathered, results) for one in scores.verdicts),
     )
 
@@ -119,6 +137,17 @@ def _row(at: datetime, row: SweepEnded, result: SweepResult | None) -> SweepRow:
         sentence=row.sentence if row.reason is None else f"{row.sentence} {row.reason.sentence}",
         packages=", ".join(f"{p.name} {p.before or '-'} → {p.after or '-'}" for p in changes)
         or "none",
+    )
+
+
+def _open_row(at: datetime, row: SweepStarted) -> SweepRow:
+    return SweepRow(
+        number=row.number,
+        at=at,
+        fresh_dependencies=row.fresh_dependencies,
+        status="no result",
+        sentence="It was begun and left no result: it is at work, waits, or was killed.",
+        packages="–",
     )
 
 

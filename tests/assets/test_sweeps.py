@@ -14,13 +14,14 @@ from repro_pipeline.agent.model import Implementation
 from repro_pipeline.cli import main
 from repro_pipeline.commands import opening
 from repro_pipeline.config import ProjectConfig
+from repro_pipeline.errors import UserError
 from repro_pipeline.ledger.chain import verify_chain
 from repro_pipeline.ledger.events import PROJECT_CHAIN
 from repro_pipeline.scoring.history import scorings
 from repro_pipeline.scoring.model import Scores
 from repro_pipeline.stages import latest, output_of
 from repro_pipeline.sweeps.model import SweepResult
-from repro_pipeline.sweeps.run import begin_sweep
+from repro_pipeline.sweeps.run import begin_sweep, check_begun
 from repro_pipeline.sweeps.trend import swept, trend_of
 from resources.project import ProjectResource
 from tests.bundles import make_bundle
@@ -114,6 +115,26 @@ def test_a_sweep_is_of_the_code_that_was_scored_not_of_a_later_one(project, repr
     assert main(["sweep", "tiny", "--fresh-dependencies"]) == 0
     assert "2 of 2 claims as before." in capsys.readouterr().out
     assert result_of(reproduced, 1).packages == ()
+
+
+def test_a_sweep_that_was_killed_stays_in_the_report_and_its_seeds_are_used_once(
+    project, reproduced, capsys
+):
+    begin_sweep(reproduced, ["tiny"], fresh_dependencies=False, launch="killed")
+    assert main(["sweep", "tiny"]) == 0
+    assert main(["run", "tiny"]) == 0
+    report = json.loads((project / "reports" / "tiny" / "report.json").read_text())
+    rows = [(row["number"], row["status"]) for row in report["trend"]["sweeps"]]
+    assert rows == [(1, "no result"), (2, "ok")]
+    assert "left no result" in (project / "reports" / "tiny" / "report.html").read_text()
+    check_begun(reproduced, 1, "tiny")  # it may still be taken up
+    for number, paper, said in (
+        (2, "tiny", "has ended"),
+        (3, "tiny", "no sweep 3"),
+        (1, "b", "no"),
+    ):
+        with pytest.raises(UserError, match=said):
+            check_begun(reproduced, number, paper)
 
 
 def test_numbers_of_sweeps_are_given_once(opened):
