@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
-from repro_pipeline.bench.card import Card, Number
+from repro_pipeline.bench.card import Card, Number, TrialLine
 from repro_pipeline.report.markdown import escaped, table
 from repro_pipeline.report.words import plain
 
@@ -72,6 +72,11 @@ def words(measure: str) -> str:
     return measure.replace("_", " ")
 
 
+def why(trial: TrialLine) -> str:
+    """Why a trial ended as it did, and what speaks against its values."""
+    return " ".join((*((trial.reason,) if trial.reason else ()), *trial.flags)) or "–"
+
+
 def as_markdown(card: Card) -> str:
     """The card as Markdown."""
     return "\n".join(_markdown(card))
@@ -106,6 +111,8 @@ def _markdown(card: Card) -> Iterator[str]:
     yield "## Comparisons\n"
     for one in card.comparisons:
         yield f"- {escaped(one.statement)}"
+    if not card.comparisons:
+        yield "No two contestants have a task in common: nothing is compared."
     yield "\n## Publication and knowledge cut-off\n"
     yield table(
         ["contestant", "tasks", "number", "verdict accuracy", "remembered"],
@@ -138,7 +145,7 @@ def _markdown(card: Card) -> Iterator[str]:
                 t.status,
                 f"{t.verdict_accuracy:.2f}",
                 t.integrity,
-                t.reason[:160],
+                why(t)[:160],
             ]
             for t in card.trials
         ],
@@ -182,8 +189,18 @@ def condition_lines(card: Card) -> list[tuple[str, str]]:
     return lines
 
 
+_BYTES = ("memory", "output", "scratch")
+
+
 def _listed(limits: dict) -> str:
-    return ", ".join(f"{name} {value:g}" for name, value in limits.items() if value is not None)
+    there = {name: value for name, value in limits.items() if value is not None}
+    return ", ".join(f"{words(name)} {_amount(name, value)}" for name, value in there.items())
+
+
+def _amount(name: str, value: float) -> str:
+    if name in _BYTES:
+        return f"{value / 2**20:,.0f} MiB"
+    return f"{value:,.0f} s" if name == "wall_clock" else f"{value:,.10g}"
 
 
 def _share(value: float | None) -> str:
@@ -215,6 +232,7 @@ def as_html(card: Card) -> str:
         shown=shown,
         share=_share,
         words=words,
+        why=why,
         ended=_ended(card),
         condition_lines=condition_lines(card),
         plotted=[measure for measure in PLOTTED if measure in measures_shown(card)],
