@@ -16,7 +16,7 @@ from repro_pipeline.jsonpath import parse_path
 from repro_pipeline.lineage.model import AssumptionGiven
 from repro_pipeline.paper.address import Address
 from repro_pipeline.quantities import Bytes, Seconds
-from repro_pipeline.sandbox.egress import AllowedHost
+from repro_pipeline.sandbox.egress import AllowedHost, named_source
 
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
 Place = tuple[str | int, ...]
@@ -181,7 +181,7 @@ class Task(Frozen):
     """What code that an agent writes can import, beside the packages of `repro.yaml`."""
     seeds: Annotated[tuple[Seed, ...], Field(min_length=1)] | None = None
     budget: Budget = Budget()
-    exclude: tuple[str, ...] = ()
+    exclude: tuple[Annotated[str, AfterValidator(named_source)], ...] = ()
     """Sources that are never looked at: addresses, `owner/name`, `git@host:owner/name`, `pip:name`."""
 
     @model_validator(mode="after")

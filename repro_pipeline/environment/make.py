@@ -24,7 +24,7 @@ from repro_pipeline.environment.lock import lock_info, resolve
 from repro_pipeline.environment.manifest import file_digest
 from repro_pipeline.environment.model import BuiltEnvironment, Requirements
 from repro_pipeline.environment.python_evidence import RELEASED, Evidence, python_as_of, python_of
-from repro_pipeline.environment.requirement_lines import parse_entries
+from repro_pipeline.environment.requirement_lines import parse_entries, parse_entry
 from repro_pipeline.environment.requirements import find_requirements
 from repro_pipeline.errors import BuildError
 from repro_pipeline.frozen import digest
@@ -77,9 +77,11 @@ def make_environment(
     """Lock what the code says it needs, keep the lock in the store, build from it alone, and audit it.
 
     `code` is None where it is yet to be written. `also` are packages that the code does not name; they
-    are not added to a lock that comes with the code. Raises BuildError where requirements conflict, a
-    package cannot be had or is excluded, no Python fits, or the audit finds what `rules` block.
+    are not added to a lock that comes with the code. Raises BuildError where requirements conflict or
+    reach outside the index, a package cannot be had or is excluded, no Python fits, or the audit finds
+    what `rules` block.
     """
+    also = [str(parse_entry(one, "packages", n).requirement) for n, one in enumerate(also, 1)]
     requirements = Requirements(kind="requirements", file="repro.yaml: agent.packages")
     if code is not None:
         requirements = find_requirements(code, given.requirements if given else None)

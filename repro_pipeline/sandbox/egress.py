@@ -168,8 +168,11 @@ def plain_package(name: str) -> str:
 
 
 def address_of(text: str) -> tuple[str, tuple[str, ...]]:
-    """Host and path of a source, however it is spelled; the host is empty for `owner/name`."""
-    text = text.strip().lower().removeprefix("git+")
+    """Host and path of a source, however it is spelled; the host is empty for `owner/name`.
+
+    Raises ValueError for what is no address.
+    """
+    text = text.strip().lower().removeprefix("git+").removeprefix("//")
     copied = re.fullmatch(r"(?:[\w.-]+@)?([\w-]+(?:\.[\w-]+)+):(?!//|\d+/)(.+)", text)  # of scp
     if copied:
         text = f"ssh://{copied[1]}/{copied[2]}"
@@ -179,7 +182,19 @@ def address_of(text: str) -> tuple[str, tuple[str, ...]]:
     path = [part for part in _settled(parts.path).split("/") if part]
     if path:
         path[-1] = path[-1].removesuffix(".git")
-    return (parts.hostname or "").removeprefix("www."), tuple(path)
+    return (parts.hostname or "").removeprefix("www.").removesuffix("."), tuple(path)
+
+
+def named_source(text: str) -> str:
+    """A source as it is written, where `Excluded` can hold it. Raises ValueError where it cannot."""
+    if text.lower().startswith("pip:"):
+        known = _DISTRIBUTION.match(text[4:].strip())[0]
+    else:
+        host, path = address_of(text)
+        known = host_name(host) if host else len(path) >= 2
+    if not known:
+        raise ValueError(f"'{text}' names no source: write host/path, owner/name, or pip:name")
+    return text
 
 
 def public(address: str) -> bool:

@@ -102,3 +102,11 @@ def test_an_excluded_package_is_not_installed(downloads: Path, tmp_path: Path) -
     with pytest.raises(BuildError, match="the package 'six' is excluded"):
         make_environment(tmp_path, None, store=Shelf(), cache=tmp_path / "none", rules=rules)
     assert not list((tmp_path / "none").glob("*/venv"))
+
+
+@pytest.mark.parametrize(
+    "line", ["--index-url https://else.test/simple", "six @ git+https://else.test/six", "-e ./six"]
+)
+def test_packages_that_the_task_names_are_plain_requirements(tmp_path: Path, line: str) -> None:
+    with pytest.raises(BuildError, match=r"^packages:2: "):
+        make_environment(None, None, store=Shelf(), cache=tmp_path, also=["six", line])

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from repro_pipeline.bundle.task import Task
 from repro_pipeline.sandbox.egress import (
     AllowedHost,
     Asked,
@@ -77,10 +78,32 @@ def test_method_and_port_are_judged():
         "ssh://git@github.com/owner/name",
         "git+https://github.com/owner/name.git",
         "git://github.com/owner/name",
+        "//github.com/owner/name",
+        "http://GitHub.com./owner/name",
+        "https://me:word@github.com:443/owner/name?tab=x#y",
     ],
 )
 def test_a_source_is_one_however_it_is_spelled(spelled: str):
     assert address_of(spelled) == ("github.com", ("owner", "name"))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "/", "..", "http://", "https://[x/y", "pip:", "pip: [all]", "name", "a b.test/x"]
+)
+def test_a_source_that_could_not_be_kept_to_is_refused_in_the_task(text: str):
+    with pytest.raises(ValidationError):
+        Task(exclude=(text,))
+
+
+def test_sources_that_can_be_kept_to_are_kept_as_written():
+    named = (
+        "github.com/Ada",
+        "ada/lovelace",
+        "pip:Zope.Interface[test]",
+        "data.test",
+        "git@h.test:a/b",
+    )
+    assert Task(exclude=named).exclude == named
 
 
 def rules(*excluded: str) -> EgressRules:
