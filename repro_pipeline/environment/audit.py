@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from functools import cache
-from importlib.metadata import Distribution, distributions
+from importlib.metadata import Distribution
 from operator import eq, ge, gt, le, lt
 from pathlib import Path
 from typing import Literal
@@ -127,7 +127,7 @@ def osv_advisories(folder: Path, packages: Iterable[str]) -> Iterator[Advisory]:
 
     Raises BuildError for a folder that is none or holds no record, and for a file that is no JSON.
     """
-    files = sorted(folder.rglob("*.json")) if folder.is_dir() else []
+    files = sorted(file for file in folder.rglob("*.json") if file.is_file())
     if not files:
         raise BuildError("holds no advisories as .json files.", where=str(folder))
     wanted = {canonicalize_name(name) for name in packages}
@@ -138,14 +138,13 @@ def osv_advisories(folder: Path, packages: Iterable[str]) -> Iterator[Advisory]:
         try:
             record = json.loads(raw)
             yield from _osv(record, wanted) if not record.get("withdrawn") else ()
-        except (ValueError, KeyError, TypeError, AttributeError, StopIteration) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise BuildError(f"is no OSV record: {error!r}.", where=str(file)) from None
 
 
-def licences_of(folders: Iterable[Path]) -> dict[str, str | None]:
+def licences_of(packages: Mapping[str, Distribution]) -> dict[str, str | None]:
     """What each installed package names as its licence, in words or by a file; None for nothing."""
-    found = distributions(path=[str(folder) for folder in folders])
-    return {canonicalize_name(one.metadata["Name"]): _licence(one) for one in found}
+    return {name: _licence(one) for name, one in packages.items()}
 
 
 def _osv(record: dict, wanted: set[str]) -> Iterator[Advisory]:
@@ -161,7 +160,9 @@ def _osv(record: dict, wanted: set[str]) -> Iterator[Advisory]:
             package=name,
             affected=tuple(text for one in ranges for text in _specifiers(one["events"])),
             versions=tuple(part.get("versions", ())),
-            summary=" ".join(str(record.get("summary") or record.get("details", "")).split())[:200],
+            summary=" ".join(str(record.get("summary") or record.get("details") or "").split())[
+                :200
+            ],
         )
 
 

@@ -6,8 +6,8 @@ import ast
 import hashlib
 import json
 import subprocess
-from collections.abc import Mapping
-from importlib.metadata import distributions
+from collections.abc import Iterable, Mapping
+from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
@@ -74,10 +74,34 @@ def site_packages(python_executable: Path) -> list[Path]:
 
 
 def installed_packages(folders: list[Path]) -> dict[str, str]:
-    """Version per installed package (names normalised, sorted), read from its metadata."""
-    found = distributions(path=[str(folder) for folder in folders])
-    versions = {canonicalize_name(one.metadata["Name"]): one.version for one in found}
-    return dict(sorted(versions.items()))
+    """Version per installed package (names normalised, sorted), read from its metadata.
+
+    Raises BuildError as `named_packages` does.
+    """
+    return {name: one.version for name, one in sorted(named_packages(folders).items())}
+
+
+def named_packages(folders: Iterable[Path]) -> dict[str, Distribution]:
+    """The installed packages by their normalised names.
+
+    Raises BuildError for one whose metadata name no package or no version, or for two of one name in a
+    folder: a package that brings such metadata could hide what it is, or what another is.
+    """
+    found: dict[str, Distribution] = {}
+    for folder in dict.fromkeys(folder.resolve() for folder in folders):
+        here: dict[str, Distribution] = {}
+        for one in distributions(path=[str(folder)]):
+            try:
+                name, version = one.metadata["Name"], one.metadata["Version"]
+            except UnicodeDecodeError:
+                name = version = None
+            if not name or not version:
+                raise BuildError("a package has no name or no version.", where=str(folder))
+            if canonicalize_name(name) in here:
+                raise BuildError(f"the package '{name}' is installed twice.", where=str(folder))
+            here[canonicalize_name(name)] = one
+        found = here | found
+    return found
 
 
 def cpu(otherwise: str) -> tuple[str, str]:

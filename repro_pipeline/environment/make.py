@@ -18,7 +18,7 @@ from repro_pipeline.environment.audit import (
     our_advisories,
 )
 from repro_pipeline.environment.build import build, host_python
-from repro_pipeline.environment.fingerprint import site_packages
+from repro_pipeline.environment.fingerprint import named_packages, site_packages
 from repro_pipeline.environment.interpreter import python_for, wanted_versions
 from repro_pipeline.environment.lock import lock_info, resolve
 from repro_pipeline.environment.manifest import file_digest
@@ -177,7 +177,7 @@ def _audited(built: BuiltEnvironment, cache: Path, folder: Path | None) -> tuple
     advisories = [*our_advisories(), *(osv_advisories(folder, packages) if folder else ())]
     return audit(
         packages,
-        licences=licences_of(site_packages(host_python(built, cache))),
+        licences=licences_of(named_packages(site_packages(host_python(built, cache)))),
         yanked=built.yanked,
         advisories=advisories,
     )

@@ -21,6 +21,7 @@ from repro_pipeline.environment.audit import (
     osv_advisories,
     our_advisories,
 )
+from repro_pipeline.environment.fingerprint import named_packages
 from repro_pipeline.environment.uv_command import yanked_in
 from repro_pipeline.errors import BuildError
 
@@ -125,6 +126,11 @@ def test_osv_records_are_read(tmp_path: Path):
     assert not list(osv_advisories(tmp_path / "osv", ["other"]))
 
 
+def test_a_record_without_words_and_a_folder_of_that_name_are_no_fault(tmp_path: Path):
+    (osv(tmp_path, summary=None, details=None) / "folder.json").mkdir()
+    assert [one.summary for one in osv_advisories(tmp_path, ["some-package"])] == [""]
+
+
 def test_an_open_range_has_no_end(tmp_path: Path):
     affected = [
         {
@@ -142,7 +148,8 @@ def test_withdrawn_records_do_not_count_and_broken_ones_are_named(tmp_path: Path
     )
     with pytest.raises(BuildError, match="holds no advisories"):
         list(osv_advisories(tmp_path / "nowhere", ["a"]))
-    for text in ('{"PyPI"', '["PyPI"]', '{"affected": ["PyPI"]}'):
+    deep = '{"PyPI": ' + "[" * 100_000 + "]" * 100_000 + "}"
+    for text in ('{"PyPI"', '["PyPI"]', '{"affected": ["PyPI"]}', deep):
         (tmp_path / "x.json").write_text(text)
         with pytest.raises(BuildError, match=r"x\.json: is no OSV record"):
             list(osv_advisories(tmp_path, ["a"]))
@@ -219,6 +226,6 @@ def test_licences_are_read_of_metadata(tmp_path: Path, lines: str, files: tuple[
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: some\nVersion: 1.0\n{lines}\n\n")
     (info / "RECORD").write_text("".join(f"some-1.0.dist-info/{name},,\n" for name in files))
-    assert licences_of([tmp_path]) == {"some": licence}
+    assert licences_of(named_packages([tmp_path])) == {"some": licence}
     expected = [("unlicensed", "some")] if licence is None else []
-    assert kinds({"some": "1.0"}, licences=licences_of([tmp_path])) == expected
+    assert kinds({"some": "1.0"}, licences=licences_of(named_packages([tmp_path]))) == expected

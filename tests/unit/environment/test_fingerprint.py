@@ -12,7 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from repro_pipeline.environment.fingerprint import blas_of, cpu, fingerprint
+from repro_pipeline.environment.fingerprint import (
+    blas_of,
+    cpu,
+    fingerprint,
+    installed_packages,
+)
 from repro_pipeline.errors import BuildError
 
 HERE = Path(sys.executable)
@@ -70,3 +75,35 @@ def test_a_python_that_does_not_start_is_an_error(tmp_path: Path) -> None:
     program.chmod(0o755)
     with pytest.raises(BuildError, match="broken"):
         fingerprint(program, {})
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        (b"Metadata-Version: 2.1\nVersion: 1\n\n", "no name or no version"),
+        (b"Name: other\n\n", "no name or no version"),
+        (b"Name: \xff\xfe\nVersion: 1\n\n", "no name or no version"),
+        (b"", "no name or no version"),
+        (b"Name: Some_Package\nVersion: 99\n\n", "'Some_Package' is installed twice"),
+    ],
+)
+def test_metadata_that_hide_a_package_are_refused(tmp_path: Path, metadata: bytes, said: str):
+    for folder, text in (
+        ("some_package-1", b"Name: some.package\nVersion: 1\n\n"),
+        ("z-1", metadata),
+    ):
+        (tmp_path / f"{folder}.dist-info").mkdir()
+        (tmp_path / f"{folder}.dist-info" / "METADATA").write_bytes(text)
+    with pytest.raises(BuildError, match=said) as refused:
+        installed_packages([tmp_path])
+    assert refused.value.where == str(tmp_path)
+
+
+def test_a_folder_under_two_names_is_one_and_the_first_of_two_folders_counts(tmp_path: Path):
+    for folder, number in (("lib", 1), ("other", 2)):
+        info = tmp_path / folder / "some-1.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Name: some\nVersion: {number}\n\n")
+    (tmp_path / "lib64").symlink_to("lib")
+    folders = [tmp_path / name for name in ("lib", "lib64", "other")]
+    assert installed_packages(folders) == {"some": "1"}
