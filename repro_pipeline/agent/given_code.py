@@ -70,7 +70,6 @@ def freeze_code(
             hint="Say how one run is started."
             + next((f" A notebook: `notebook: {one.name}`." for one in code.glob("*.ipynb")), ""),
         )
-    _check_sensitivity(bundle.task, experiments)
     covered = {
         claim
         for experiment in experiments
@@ -134,8 +133,11 @@ def check_places(command: Sequence[str], data: Sequence[str], *, where: str) -> 
             )
 
 
-def _check_sensitivity(task: Task, experiments: Sequence[Experiment]) -> None:
-    """Assumptions and sensitivity experiments that name each other must both be there."""
+def check_sensitivity(task: Task, experiments: Sequence[Experiment]) -> None:
+    """Raise BundleError unless assumptions and sensitivity experiments find each other.
+
+    For a bundle's own code. Whoever wrote other code made assumptions that no task can name.
+    """
     assumptions = {assumption.id for assumption in task.assumptions}
     sensitivity = {e.id for e in experiments if e.kind is ExperimentKind.SENSITIVITY}
     for experiment in experiments:

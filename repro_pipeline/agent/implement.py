@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repro_pipeline.agent.given_code import code_folder, freeze_code
+from repro_pipeline.agent.given_code import check_sensitivity, code_folder, freeze_code
 from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.model import ReportedClaims
@@ -32,6 +32,7 @@ def implement(
     check_sealed(bundle.task, data, stage.bundle_folder)
     code = code_folder(bundle, stage.bundle_folder)
     made = freeze_code(bundle, code, claims, project.store)
+    check_sensitivity(bundle.task, made.experiments)
     stage.warn("mode_code", "The given code is run as it is, without an agent: this is unblinded.")
     if made.uncovered:
         stage.warn("claims_not_covered", f"No experiment covers: {', '.join(made.uncovered)}.")

@@ -11,6 +11,9 @@ import pytest
 import yaml
 
 from repro_pipeline.cli import main
+from repro_pipeline.ledger.projections import attempts
+from repro_pipeline.status import Status
+from resources.opening import open_project
 
 PAPER = """# A nearest centre
 
@@ -110,13 +113,10 @@ def bundle(tmp_path: Path) -> Path:
     return folder
 
 
-def submission(folder: Path, code: str, claimed: dict[int, float] | None = None) -> Path:
+def submission(folder: Path, code: str, claimed: dict[int, float] | None = None, more=()) -> Path:
     folder.mkdir()
-    spec = {
-        "schema": 1,
-        "entry": ["python", "experiment.py"],
-        "experiments": [{"id": "main", "claims": ["centre-accuracy"], "config": "config.json"}],
-    }
+    main = {"id": "main", "claims": ["centre-accuracy"], "config": "config.json"}
+    spec = {"schema": 1, "entry": ["python", "experiment.py"], "experiments": [main, *more]}
     (folder / "experiment.yaml").write_text(yaml.safe_dump(spec))
     (folder / "config.json").write_text('{"share": 0.5}')
     (folder / "experiment.py").write_text(READ + code + WRITE)
@@ -130,14 +130,14 @@ def submission(folder: Path, code: str, claimed: dict[int, float] | None = None)
 
 @pytest.fixture
 def scored(bundle, tmp_path, environments, monkeypatch, capsys):
-    """Score a submission: its parsed result."""
+    """Score a submission, with more experiments beside the main one: its parsed result."""
     cache = tmp_path / "cache"
-    (cache / "repro").mkdir(parents=True)
-    (cache / "repro" / "environments").symlink_to(environments)
+    (cache / "repro-pipeline").mkdir(parents=True)
+    (cache / "repro-pipeline" / "environments").symlink_to(environments)
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
 
-    def run(code: str, claimed: dict[int, float] | None = None, *options: str) -> dict:
-        folder = submission(tmp_path / "submission", code, claimed)
+    def run(code: str, claimed: dict[int, float] | None = None, *options: str, more=()) -> dict:
+        folder = submission(tmp_path / "submission", code, claimed, more)
         capsys.readouterr()
         places = ["--bundle", str(bundle), "--submission", str(folder)]
         assert main(["score", *places, "--json", "--seeds", "4", *options]) == 0
@@ -192,6 +192,25 @@ def test_claimed_values_that_are_not_those_of_the_code(scored):
     assert kinds(result)["claimed_not_reproduced"] == "violation"
     assert result["claims"][0]["claimed"] == {"0": 99.0, "1": 98.5, "2": 99.5}
     assert 70 < result["claims"][0]["value"] < 95, "the verdict rests on the grader's own runs"
+
+
+def test_an_assumption_of_the_submission_itself_is_tried(scored, tmp_path):
+    """Whoever wrote the code chose what the paper leaves open; no task could have named it."""
+    smaller = {
+        "id": "smaller-share",
+        "kind": "sensitivity",
+        "of": "main",
+        "assumption": "share",
+        "change": {"share": 0.1},
+        "claims": ["centre-accuracy"],
+    }
+    kept = tmp_path / "kept"
+    result = scored(COMPUTE, None, "--keep", str(kept), more=[smaller])
+    (claim,) = result["claims"]
+    assert claim["n"] == 4
+    ledger = open_project(kept).ledger
+    tried = [a for chain in ledger.chains() for a in attempts(ledger.events(chain))]
+    assert "smaller-share" in {a.experiment for a in tried if a.status is Status.OK}
 
 
 def test_code_that_fails_is_a_result(scored):

@@ -4,7 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from repro_pipeline.agent.given_code import NoImplementer, code_folder, freeze_code
+from repro_pipeline.agent.given_code import (
+    NoImplementer,
+    check_sensitivity,
+    code_folder,
+    freeze_code,
+)
 from repro_pipeline.bundle.folder import open_bundle
 from repro_pipeline.claims.model import Claim, ReportedClaims
 from repro_pipeline.errors import BundleError, FileFormatError
@@ -65,7 +70,9 @@ def write(folder, *, task=TASK, spec=SPEC):
 def freeze(folder, store):
     bundle = open_bundle(folder)
     code = code_folder(bundle, folder)
-    return freeze_code(bundle, code, claims_of(bundle.task), store)
+    made = freeze_code(bundle, code, claims_of(bundle.task), store)
+    check_sensitivity(bundle.task, made.experiments)
+    return made
 
 
 def refused(folder, store, kind=BundleError):
