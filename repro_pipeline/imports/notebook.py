@@ -134,7 +134,8 @@ def notebook_command(code: Path, name: str, data: Sequence[str]) -> tuple[str, .
             hint="Give a command that runs it, in a container image that has its kernel.",
         )
     named = parameters_of(notebook)
-    words = ["python", RUNNER, name, "--out", "{out}"]
+    path = f"./{name}" if name.startswith("-") else name  # or it would be an option
+    words = ["python", RUNNER, path, "--out", "{out}"]
     values = {
         "seed": ["seed={seed}"],
         "out": ["out={out}"],

@@ -12,11 +12,41 @@ from __future__ import annotations
 import argparse
 import re
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
 PATIENCE = 600
 """Seconds that a busy machine may take to start a kernel, or to hand over what a cell printed."""
+SHELL = """
+def _without_terminal(shell):
+    import subprocess
+    import sys
+
+    from IPython.utils.text import LSString, SList
+
+    given = dict(shell=True, stdin=subprocess.DEVNULL, text=True, errors="replace")
+
+    def system(command):
+        line = shell.var_expand(command, depth=1)
+        out = dict(stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        with subprocess.Popen(line, **given, **out) as process:
+            for printed in process.stdout:
+                sys.stdout.write(printed)
+        shell.user_ns["_exit_code"] = process.returncode
+
+    def getoutput(command, split=True, depth=0):
+        line = shell.var_expand(command, depth=depth + 1)
+        text = subprocess.run(line, **given, stdout=subprocess.PIPE).stdout
+        return SList(text.splitlines()) if split else LSString(text)
+
+    shell.system, shell.getoutput = system, getoutput
+
+
+_without_terminal(get_ipython())
+del _without_terminal
+"""
+"""Run in the kernel before the first cell: `!command` asks for a terminal, and the sandbox has none."""
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -93,6 +123,7 @@ def execute(notebook, code: list, folder: Path, out: Path, sockets: str) -> None
         startup_timeout=PATIENCE,
         iopub_timeout=PATIENCE,
         raise_on_iopub_timeout=True,  # or output that comes late would be lost in silence
+        extra_arguments=[f"--IPKernelApp.exec_lines={[SHELL]!r}"],
         resources={"metadata": {"path": str(folder)}},
         on_cell_execute=begun,
         on_cell_executed=ended,
@@ -100,13 +131,17 @@ def execute(notebook, code: list, folder: Path, out: Path, sockets: str) -> None
     try:
         client.execute()
     except CellExecutionError as error:
+        print(_COLOURS.sub("", error.traceback), file=sys.stderr)
         raise failure(error.ename, error.evalue, at[0], code) from None
     except DeadKernelError:
         raise failure("DeadKernelError", "the kernel died", at[0], code) from None
 
 
 def text_of(outputs: list) -> str:
-    """What a cell printed and showed, as text."""
+    """What a cell printed and showed, as text.
+
+    Of an error its last line: a traceback quotes the source, in which no value may be looked for.
+    """
     parts = []
     for one in outputs:
         if one.output_type == "stream":
@@ -114,7 +149,7 @@ def text_of(outputs: list) -> str:
         elif one.output_type in {"execute_result", "display_data"}:
             parts.append(one.data.get("text/plain", "") + "\n")
         elif one.output_type == "error":
-            parts.append(_COLOURS.sub("", "\n".join(one.traceback)) + "\n")
+            parts.append(f"{one.ename}: {one.evalue}\n")
     return "".join(parts)
 
 

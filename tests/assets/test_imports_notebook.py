@@ -31,7 +31,8 @@ outputs:
   - {claim: noisy-shrunk, file: shrunk.json, json: $.error}
 """
 CELLS = (
-    "%lsmagic\nimport json, packaging",
+    "%lsmagic\n!echo from the shell\nlisted = !echo {1 + 1}\nassert listed == ['2']\n"
+    "import json, packaging",
     ("parameters", "seed = 0\nout = '.'"),
     "print('error:', 10 + seed / 100)\nseed",
     "import pathlib\npathlib.Path(out, 'shrunk.json').write_text(json.dumps({'error': 20.0}))",
@@ -47,9 +48,11 @@ def study(tmp_path):
 
 
 def tagged_and_stored(text: str) -> str:
-    """The notebook with a heading tagged as its parameters are, and a skipped cell's stored output."""
+    """The notebook with other tags: a heading's as of parameters, a failing cell's, a skipped one's."""
     value = json.loads(text)
     value["cells"][0]["metadata"] = {"tags": ["parameters"]}
+    value["cells"][1]["metadata"] = {"tags": ["raises-exception"]}
+    value["cells"][1]["source"] += "\nraise ValueError('as tagged')  # of which error: 10.0"
     value["cells"].append(
         {
             "cell_type": "code",
@@ -76,6 +79,9 @@ def test_a_notebook_is_run_with_each_seed(project, opened, study):
     counted = evaluated[0].counted
     assert {"executed.ipynb", "cells/1.txt", "cells/3.txt"} <= counted.outputs.keys()
     assert "error: 10.03" in opened.store.get(counted.log).decode()
+    first = opened.store.get(counted.outputs["cells/1.txt"]).decode()
+    assert "from the shell" in first and first.endswith("ValueError: as tagged\n")
+    assert "error: 10.0" not in first
     ran = json.loads(opened.store.get(counted.outputs["executed.ipynb"]))
     assert ran["cells"][-1]["outputs"] == [] and "cells/5.txt" not in counted.outputs
     (assumed,) = [

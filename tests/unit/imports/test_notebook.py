@@ -58,6 +58,8 @@ def test_the_command_gives_what_the_notebook_takes(tmp_path):
     )
     start = ("python", RUNNER)
     assert notebook_command(tmp_path, "a.ipynb", ["x"]) == (*start, "a.ipynb", "--out", "{out}")
+    write(tmp_path, {"-x.ipynb": notebook("1")})
+    assert notebook_command(tmp_path, "-x.ipynb", []) == (*start, "./-x.ipynb", "--out", "{out}")
     given = ("--parameter", "seed={seed}", "--parameter", "data.x={data.x}")
     found = notebook_command(tmp_path, "sub/b.ipynb", ["x"])
     assert found == (*start, "sub/b.ipynb", "--out", "{out}", *given)
