@@ -10,7 +10,7 @@ from repro_pipeline.bundle.folder import PAPER_ID
 from repro_pipeline.frozen import digest
 from repro_pipeline.project import Project
 from repro_pipeline.stages import latest
-from resources.launches import end_dead_launches
+from resources.launches import end_dead_launches, end_orphaned_launches
 from resources.project import ProjectResource
 
 
@@ -24,6 +24,7 @@ def watch_project(context: dg.SensorEvaluationContext, project: ProjectResource)
     """Register and observe."""
     opened = project.open()
     end_dead_launches(context.instance, opened)
+    end_orphaned_launches(context.instance)
     added = register_papers(context.instance, opened)
     observe_if_changed(context.instance, opened)
     return dg.SkipReason(f"new papers: {', '.join(added)}" if added else "nothing new")

@@ -1,14 +1,26 @@
-"""Launches that `repro run` made in its own process, which no daemon of Dagster's watches."""
+"""Launches whose process died and of whom Dagster does not notice it: those that a command made in its
+own process, and those whose worker died together with the server that began it.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import socket
+from pathlib import Path
+
 import dagster as dg
+from dagster._core.launcher import DefaultRunLauncher
 
 from repro_pipeline.errors import UserError
 from repro_pipeline.project import Project
 
 BY_COMMAND = {"repro/launched_by": "command"}
 """The tag of such a launch."""
+ALL_PAPERS = "@launch"
+"""The lock of a launch that is of no one paper."""
+_SERVER = ".dagster/grpc_info"
+"""The tag in which Dagster keeps which server began a launch."""
 _OPEN = (
     dg.DagsterRunStatus.STARTING,
     dg.DagsterRunStatus.STARTED,
@@ -24,17 +36,69 @@ def launch_lock(paper: str) -> str:
 def end_dead_launches(instance: dg.DagsterInstance, project: Project) -> list[str]:
     """Mark launches whose process died as failed, and free their places in pools; return their ids.
 
-    A launch holds its paper's lock until its end is recorded: one that is open while the lock is free
-    is dead. Those of another host look so as well, so that hosts must not share a project's folder
+    A launch holds its paper's lock, or that of all papers, until its end is recorded: one that is open
+    while the lock is free is dead. Those of another host look so as well, so that hosts must not share a project's folder
     without its locks.
     """
     dead = []
     for run in instance.get_runs(dg.RunsFilter(statuses=list(_OPEN), tags=BY_COMMAND)):
+        paper = run.tags.get("dagster/partition")
         try:
-            with project.locked(launch_lock(run.tags["dagster/partition"]), wait=False):
+            with project.locked(launch_lock(paper) if paper else ALL_PAPERS, wait=False):
                 instance.report_run_failed(run, "Its process ended without a word.")
                 instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
         except UserError:
             continue
         dead.append(run.run_id)
     return dead
+
+
+def end_orphaned_launches(instance: dg.DagsterInstance) -> list[str]:
+    """Mark launches of the UI, of schedules and of sensors as failed whose worker died together with the
+    server that began it, as by a reboot; return their ids.
+
+    Dagster learns of a worker's death from that server alone. Without it the launch would stay open, and
+    the paper's next one would wait for its end. To be called where the workers are: they are known by
+    the numbers of their processes.
+    """
+    if not isinstance(instance.run_launcher, DefaultRunLauncher):
+        return []
+    dead = []
+    for run in instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED])):
+        server = run.tags.get(_SERVER)
+        if server and not _answers(json.loads(server)) and not _worker_lives(instance, run.run_id):
+            instance.report_run_failed(run, "Its process and the server that began it died.")
+            instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
+            dead.append(run.run_id)
+    return dead
+
+
+def _answers(server: dict) -> bool:
+    """Whether somebody listens where a server of code locations was."""
+    local = "socket" in server
+    place = server["socket"] if local else (server["host"], server["port"])
+    with socket.socket(socket.AF_UNIX if local else socket.AF_INET) as line:
+        line.settimeout(5)
+        return line.connect_ex(place) == 0
+
+
+def _worker_lives(instance: dg.DagsterInstance, run_id: str) -> bool:
+    """Whether a launch's process is there; one that began later was given its number anew."""
+    for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.RUN_START):
+        began = _began(entry.dagster_event.pid)
+        return began is not None and began <= entry.timestamp
+    return False
+
+
+def _began(pid: int | None) -> float | None:
+    """When a living process began, in seconds since the epoch; None where there is none."""
+    try:
+        ticks = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+        boot = next(
+            float(line.split()[1])
+            for line in Path("/proc/stat").read_text().splitlines()
+            if line.startswith("btime ")
+        )
+    except OSError:
+        return None
+    return boot + ticks / os.sysconf("SC_CLK_TCK")

@@ -44,21 +44,25 @@ def rescore(options: argparse.Namespace) -> int:
     from assets.rescore import papers_with_evidence, rescore_papers
     from assets.rubric import observe_if_changed
     from assets.watch import register_papers
+    from resources.launches import ALL_PAPERS, BY_COMMAND, end_dead_launches
     from resources.project import ProjectResource
 
     project = opening.project_here()
     papers = _chosen(project, options, papers_with_evidence(project))
     instance = opening.instance_of(project)
+    end_dead_launches(instance, project)
     register_papers(instance, project)
     observe_if_changed(instance, project)
-    result = rescore_papers.execute_in_process(
-        instance=instance,
-        resources={"project": ProjectResource(root=str(project.root))},
-        run_config={
-            "ops": {"rescore": {"config": {"papers": papers}}},
-            "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
-        },
-    )
+    with project.locked(ALL_PAPERS):
+        result = rescore_papers.execute_in_process(
+            instance=instance,
+            resources={"project": ProjectResource(root=str(project.root))},
+            tags=BY_COMMAND,
+            run_config={
+                "ops": {"rescore": {"config": {"papers": papers}}},
+                "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+            },
+        )
     return _print_outcome(project, papers, launch=result.run_id, as_json=options.json)
 
 

@@ -40,7 +40,7 @@ def sweep(options: argparse.Namespace) -> int:
     from repro_pipeline.sweeps.run import begin_sweep, standing_of
     from repro_pipeline.sweeps.trend import swept
     from repro_pipeline.terminal import Progress
-    from resources.launches import BY_COMMAND, launch_lock
+    from resources.launches import BY_COMMAND, end_dead_launches, launch_lock
 
     project = opening.project_here()
     papers = papers_with_evidence(project) if options.all else options.papers
@@ -50,6 +50,7 @@ def sweep(options: argparse.Namespace) -> int:
         standing_of(project, paper)  # raises before anything is begun
     project.runner.enforcement()
     instance = opening.instance_of(project)
+    end_dead_launches(instance, project)
     register_papers(instance, project)
     fresh, job = (
         options.fresh_dependencies,
