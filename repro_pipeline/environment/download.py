@@ -47,16 +47,24 @@ class Step:
 def missing_files(task: Task, bundle: Path) -> dict[str, str | None]:
     """The data files that the task names and the bundle lacks, with the digests they must have.
 
-    Raises BundleError for one that would lie outside the bundle.
+    Raises BundleError for one that would lie outside the bundle, and, in a task with sealed labels, for
+    one without a digest: labels would not be sealed from code that brings them, or hides them in a file.
     """
+    sealed = any(item.sealed_labels for item in task.data)
     named: dict[str | None, str | None] = {}
     for item in task.data:
         rows = {file: None for file in item.roles.values() if file != "all"}
         named |= {item.path: item.sha256, item.sealed_labels: None, **rows}
     lacking = {file: sha for file, sha in named.items() if file and not (bundle / file).exists()}
-    for file in lacking:
+    for file, sha256 in lacking.items():
         if not lies_inside(bundle / file, bundle):
             raise BundleError("the data file lies outside the bundle.", where=file)
+        if sealed and sha256 is None:
+            raise BundleError(
+                "is not taken from the code: there are sealed labels, and this file has no `sha256`.",
+                where=file,
+                hint="Put it there yourself; for the data themselves, `sha256` in task.yaml is enough.",
+            )
     return lacking
 
 

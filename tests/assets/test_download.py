@@ -172,6 +172,43 @@ def test_data_outside_of_the_paper_are_refused_before_anything_runs(
     assert not list(opened.ledger.events("tiny", kinds={"download_finished"}))
 
 
+def seal(folder: Path, **more: object) -> None:
+    """Let the task's data have sealed labels."""
+    task = yaml.safe_load((folder / "task.yaml").read_text())
+    task["data"][0] |= {"sealed_labels": "labels.csv", **more}
+    (folder / "task.yaml").write_text(yaml.safe_dump(task))
+
+
+@pytest.mark.parametrize(
+    ("more", "there", "refused"),
+    [
+        ({}, ["labels.csv"], "data/points.csv"),
+        ({"sha256": hashlib.sha256(DATA).hexdigest()}, [], "labels.csv"),
+        (
+            {"sha256": hashlib.sha256(DATA).hexdigest(), "roles": {"test": "test.idx"}},
+            ["labels.csv"],
+            "test.idx",
+        ),
+    ],
+)
+def test_the_code_brings_nothing_that_could_hold_sealed_labels(
+    paper: Path, asked, capsys, more, there: list[str], refused: str
+):
+    seal(paper, **more)
+    for name in there:
+        (paper / name).write_text("row_id,label\n0,1\n")
+    assert main(["download", "tiny"]) == 2
+    assert f"{refused}: is not taken from the code" in capsys.readouterr().err
+    assert asked == [] and not (paper / "data").exists()
+
+
+def test_data_beside_sealed_labels_are_brought_by_their_digest(paper: Path):
+    seal(paper, sha256=hashlib.sha256(DATA).hexdigest())
+    (paper / "labels.csv").write_text("row_id,label\n0,1\n")
+    assert main(["download", "tiny"]) == 0
+    assert (paper / "data" / "points.csv").read_bytes() == DATA
+
+
 def test_a_file_that_cannot_be_placed_leaves_none_of_the_others(
     paper: Path, opened: Project, capsys
 ):
