@@ -72,6 +72,14 @@ def words(measure: str) -> str:
     return measure.replace("_", " ")
 
 
+def compared(card: Card) -> list[tuple[str, list[str]]]:
+    """Each condition once, with all results that hold under it."""
+    found: dict[str, list[str]] = {}
+    for one in card.comparisons:
+        found.setdefault(one.condition, []).append(one.result)
+    return list(found.items())
+
+
 def why(trial: TrialLine) -> str:
     """Why a trial ended as it did, and what speaks against its values."""
     return " ".join((*((trial.reason,) if trial.reason else ()), *trial.flags)) or "–"
@@ -109,8 +117,9 @@ def _markdown(card: Card) -> Iterator[str]:
         ],
     )
     yield "## Comparisons\n"
-    for one in card.comparisons:
-        yield f"- {escaped(one.statement)}"
+    for condition, results in compared(card):
+        yield f"{escaped(condition)}:\n"
+        yield "".join(f"- {escaped(one)}\n" for one in results)
     if not card.comparisons:
         yield "No two contestants have a task in common: nothing is compared."
     yield "\n## Publication and knowledge cut-off\n"
@@ -233,6 +242,7 @@ def as_html(card: Card) -> str:
         share=_share,
         words=words,
         why=why,
+        compared=compared(card),
         ended=_ended(card),
         condition_lines=condition_lines(card),
         plotted=[measure for measure in PLOTTED if measure in measures_shown(card)],

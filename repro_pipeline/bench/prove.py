@@ -17,7 +17,7 @@ from pathlib import Path
 from repro_pipeline.bench.compare import holm
 from repro_pipeline.bench.given import found_in, read_task, write_given
 from repro_pipeline.bench.model import ClaimTruth
-from repro_pipeline.bench.places import OpenProject, make_folder
+from repro_pipeline.bench.places import OpenProject
 from repro_pipeline.bench.suite import Suite, SuiteTask
 from repro_pipeline.config import ProjectConfig
 from repro_pipeline.errors import UserError
@@ -26,6 +26,7 @@ from repro_pipeline.frozen import Frozen
 from repro_pipeline.scoring.model import ClaimVerdict, Scores
 from repro_pipeline.status import Verdict
 from repro_pipeline.submission.grade import grade
+from repro_pipeline.submission.place import make_folder
 
 LEVEL = 0.01
 RELATIVE = 1e-6

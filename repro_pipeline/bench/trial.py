@@ -21,7 +21,7 @@ from repro_pipeline.agent.submission import LOCK
 from repro_pipeline.bench.given import read_task, write_given
 from repro_pipeline.bench.measures import Details, TrialMeasures, measured
 from repro_pipeline.bench.model import Kind, Split
-from repro_pipeline.bench.places import OpenProject, make_folder
+from repro_pipeline.bench.places import OpenProject
 from repro_pipeline.bench.plan import Contestant, Plan, TrialKey
 from repro_pipeline.bench.suite import Suite
 from repro_pipeline.bundle.task import Budget
@@ -37,6 +37,7 @@ from repro_pipeline.scoring.model import Scores
 from repro_pipeline.status import Reason, Status
 from repro_pipeline.submission.folder import open_submission
 from repro_pipeline.submission.grade import grade
+from repro_pipeline.submission.place import make_folder
 
 DETAILS = "details.json"
 _LARGEST = 1 << 20
@@ -157,7 +158,9 @@ class Bench:
             kind=truth.kind,
             models=_models(events),
             status=produced.status,
-            reason=produced.reason or graded_reason,
+            reason=produced.reason
+            or graded_reason
+            or (_without_values(scores) if scores else None),
             graded=scores is not None,
             measures=measured(
                 truth,
@@ -220,6 +223,14 @@ class Bench:
         except UserError as error:
             return None, Reason.of(error)
         return graded.scores, None
+
+
+def _without_values(scores: Scores) -> Reason | None:
+    """Why nothing came of what was left, where nothing did."""
+    if not scores.verdicts or any(one.value is not None for one in scores.verdicts):
+        return None
+    said = next((line for one in scores.verdicts for line in one.missing), "nothing ran")
+    return Reason(code="no_values", sentence=f"The grader's runs gave no value: {said}.")
 
 
 def _worked(agent: Agent, assignment: Assignment) -> Produced:

@@ -193,7 +193,7 @@ def _say_budget(plan: Plan, options: argparse.Namespace, suite: Suite) -> None:
     given = dict(_pairs([part for part in options.budget.split(",") if part.strip()], "--budget"))
     known = suite.file.budget.model_dump(exclude_none=True)
     limits = [
-        f"{name} {value:g}"
+        f"{name} {value:,.10g}{' s' if name == 'wall_clock' else ''}"
         + ("" if name in given else " (the suite's)" if known.get(name) == value else " (config)")
         for name, value in plan.budget.model_dump(exclude_none=True).items()
     ]
@@ -214,9 +214,9 @@ def card(options: argparse.Namespace) -> int:
 
 
 def _write_card(project: Project, suite: Suite) -> None:
-    from repro_pipeline.bench.card import card_of
     from repro_pipeline.bench.pages import write_card
     from repro_pipeline.bench.results import planned, rows_of
+    from repro_pipeline.bench.tally import card_of
 
     plan = planned(project)
     if suite.content != plan.suite_content:
@@ -336,7 +336,7 @@ def _limits(text: str, where: str, model: type[BaseModel]) -> dict[str, object]:
         first = error.errors(include_url=False)[0]
         name = ".".join(map(str, first["loc"]))
         raise UserError(
-            f"{name}: {first['msg']}.",
+            f"{name}: {first['msg'].removeprefix('Value error, ')}.",
             where=f"{where} {text}",
             hint=f"Limits are {', '.join(model.model_fields)}.",
         ) from None

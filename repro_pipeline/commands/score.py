@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import tempfile
 from collections.abc import Iterator
@@ -74,38 +73,21 @@ def _project(options: argparse.Namespace) -> Iterator[Project]:
 
 
 def _made(root: Path, options: argparse.Namespace) -> Project:
-    import yaml
-
+    from repro_pipeline.config import ProjectConfig
     from repro_pipeline.scoring.rubric import Rubric
+    from repro_pipeline.submission.place import make_folder
     from repro_pipeline.yamlfile import load_model
     from resources.opening import open_project
+    from resources.user_cache import cache_folder
 
     runner = "unsafe_local" if options.unsafe_local else "bubblewrap"
-    settings = {"schema": 1, "seeds": options.seeds, "runner": runner}
-    (root / "repro.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
-    given = Path(options.rubric) if options.rubric else None
-    if given is not None:
-        load_model(given, Rubric)  # raises where it is none
-    text = given.read_text(encoding="utf-8") if given else _standard_rubric()
-    (root / "rubric.yaml").write_text(text, encoding="utf-8")
-    (root / "papers").mkdir()
-    (root / ".repro").mkdir()
-    environments = _cache() / "environments"
-    environments.mkdir(parents=True, exist_ok=True)
-    (root / ".repro" / "environments").symlink_to(environments)
+    rubric = None
+    if options.rubric:
+        load_model(Path(options.rubric), Rubric)  # raises where it is none
+        rubric = Path(options.rubric).read_text(encoding="utf-8")
+    config = ProjectConfig(seeds=options.seeds, runner=runner)
+    make_folder(root, config, cache_folder() / "environments", rubric)
     return open_project(root)
-
-
-def _standard_rubric() -> str:
-    from importlib.resources import files
-
-    return (files("repro_pipeline") / "templates" / "rubric.yaml").read_text(encoding="utf-8")
-
-
-def _cache() -> Path:
-    """The user's cache folder for what is made once for many submissions."""
-    given = os.environ.get("XDG_CACHE_HOME")
-    return (Path(given) if given else Path.home() / ".cache") / "repro"
 
 
 def _paper_of(bundle: Path) -> str:

@@ -165,6 +165,30 @@ def test_a_program_sees_the_given_folder_alone(suite, tmp_path):
     assert not row.graded and row.reason.code == "bad_file"
 
 
+def test_a_program_that_never_ends_or_leaves_links_is_told(suite, tmp_path):
+    program, out = tmp_path / "bad.py", tmp_path / "results"
+    program.write_text(
+        "import os, pathlib, sys, time\n"
+        "out = pathlib.Path(sys.argv[1])\n"
+        f"os.symlink({str(suite / 'tasks/seen/reference/experiment.py')!r}, out / 'experiment.py')\n"
+        f"spec = {yaml.safe_dump(SPEC)!r}\n"
+        "(out / 'experiment.yaml').write_text(spec)\n"
+        "(out / 'config.json').write_text('{}')\n"
+        "(out / 'cost.json').write_text('{\"usd\": NaN, \"tokens_in\": -5}')\n"
+        "time.sleep(float(sys.argv[2]))\n"
+    )
+    words = ["--agent", "trivial", "--task", "seen", "--budget", "wall_clock=20s"]
+    for name, seconds in (("links", 0), ("slow", 600)):
+        words += ["--agent", f"{name}=command:{{python}} {program} {{out}} {seconds}"]
+    assert bench(suite, out, *words) == 0
+    found = rows(out)
+    links, slow = found["seen--links--1"], found["seen--slow--1"]
+    assert links.reason.code == "no_values" and "no value" in links.reason.sentence
+    assert links.measures.values["fidelity"] == slow.measures.values["fidelity"] == 0
+    assert slow.status == "timed_out" and "longer than its 20 s" in slow.reason.sentence
+    assert links.cost.told_by == "nobody" and links.cost.usd is None
+
+
 def test_a_program_inside_the_suite_is_refused(suite, tmp_path):
     (suite / "agent.py").write_text("print()")
     out = tmp_path / "results"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from repro_pipeline.bench.card import Card, card_of
+from repro_pipeline.bench.card import Card
 from repro_pipeline.bench.measures import DEFINITIONS, TrialMeasures
 from repro_pipeline.bench.model import PublishedNumber
-from repro_pipeline.bench.pages import as_html, as_markdown, shown
+from repro_pipeline.bench.pages import as_html, as_markdown, compared, shown
 from repro_pipeline.bench.plan import Contestant
 from repro_pipeline.bench.suite import open_suite
+from repro_pipeline.bench.tally import card_of
 from repro_pipeline.bench.trial import Cost, TrialRow
 from repro_pipeline.config import Role, Roles
 from repro_pipeline.errors import UserError
@@ -87,8 +88,18 @@ def test_a_number_without_definition_is_refused(suite):
 def test_a_clear_difference_is_said_under_its_conditions(suite):
     (one,) = [c for c in made(suite, both()).comparisons if c.measure == "verdict_accuracy"]
     assert one.adjusted_p == pytest.approx(2 / 2**7)
-    assert one.statement.startswith("If tasks are like these 7 of tiny 1, with no model in trivial")
+    assert one.statement.startswith("If tasks are like these 7 of tiny 1, with no model of ours in")
     assert "trivial is worse than loop in verdict accuracy by 1" in one.statement
+
+
+def test_a_condition_stands_once_above_all_that_holds_under_it(suite):
+    rows = [row(TASKS[0], "trivial", 0.0), row(TASKS[0], "loop", 1.0)]
+    card = made(suite, rows)
+    ((condition, results),) = compared(card)
+    assert condition.startswith("If tasks are like this one of tiny 1, with no model of ours in")
+    assert len(results) == len(card.comparisons) == 1
+    for page in (as_html(card), as_markdown(card)):
+        assert page.count("If tasks are like") == 1
 
 
 def test_no_difference_is_not_called_one(suite):
