@@ -37,8 +37,8 @@ def end_dead_launches(instance: dg.DagsterInstance, project: Project) -> list[st
     """Mark launches whose process died as failed, and free their places in pools; return their ids.
 
     A launch holds its paper's lock, or that of all papers, until its end is recorded: one that is open
-    while the lock is free is dead. Those of another host look so as well, so that hosts must not share a project's folder
-    without its locks.
+    while the lock is free is dead. Those of another host look so as well, so that hosts must not share
+    a project's folder without its locks.
     """
     dead = []
     for run in instance.get_runs(dg.RunsFilter(statuses=list(_OPEN), tags=BY_COMMAND)):
