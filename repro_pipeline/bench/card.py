@@ -97,6 +97,8 @@ class Comparison(Frozen):
     p: float | None
     adjusted_p: float | None
     tasks: int
+    tests: int
+    """How many were made together: the family of the correction."""
     condition: str
     """Under which alone the result holds: `If …`."""
     result: str

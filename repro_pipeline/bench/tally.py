@@ -243,6 +243,7 @@ def _comparisons(
                         p=sign_flip(differences),
                         adjusted_p=None,
                         tasks=len(differences),
+                        tests=0,
                         condition=condition(one, other, len(differences), conditions),
                         result="",
                     )
@@ -252,7 +253,9 @@ def _comparisons(
     return tuple(
         filled.model_copy(update={"result": result(filled)})
         for one in made
-        for filled in [one.model_copy(update={"adjusted_p": adjusted.get(id(one))})]
+        for filled in [
+            one.model_copy(update={"adjusted_p": adjusted.get(id(one)), "tests": len(tested)})
+        ]
     )
 
 
@@ -277,6 +280,11 @@ def result(one: Comparison) -> str:
     measure = one.measure.replace("_", " ")
     if one.p is None:
         return f"{one.one} and {one.other} have the same {measure} on every task."
+    if one.tests * 2 ** (1 - one.tasks) > LEVEL:
+        return (
+            f"nothing can be shown of {measure} ({one.difference:+.3g}): for {one.tests} tests at once, "
+            f"so few tasks are not enough, whatever the difference."
+        )
     if one.adjusted_p is None or one.adjusted_p > LEVEL:
         return (
             f"no difference in {measure} between {one.one} and {one.other} is shown "

@@ -102,6 +102,13 @@ def test_a_condition_stands_once_above_all_that_holds_under_it(suite):
         assert page.count("If tasks are like") == 1
 
 
+def test_what_no_difference_could_show_is_said(suite):
+    rows = [row(t, name, x) for t in TASKS[:5] for name, x in (("trivial", 0.0), ("loop", 1.0))]
+    (one,) = made(suite, rows).comparisons
+    assert one.adjusted_p == pytest.approx(2 / 2**5) and one.tests == 1
+    assert "nothing can be shown of verdict accuracy (-1)" in one.statement
+
+
 def test_no_difference_is_not_called_one(suite):
     rows = both()[:7] + [row(t, "loop", float(n % 2)) for n, t in enumerate(TASKS)]
     (one,) = [c for c in made(suite, rows).comparisons if c.measure == "verdict_accuracy"]

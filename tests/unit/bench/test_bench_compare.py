@@ -65,3 +65,8 @@ def test_the_interval_needs_three_tasks_and_holds_the_mean():
     low, high = bootstrap_interval([0.0, 0.5, 1.0, 0.25])
     assert low < 0.4375 < high
     assert bootstrap_interval([0.5, 0.5, 0.5]) == (0.5, 0.5)
+
+
+def test_what_is_no_number_is_no_evidence():
+    with pytest.raises(ValueError, match="no finite number"):
+        sign_flip([float("nan"), *[1.0] * 6])
