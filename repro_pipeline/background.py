@@ -115,9 +115,13 @@ def detach(
         stderr=subprocess.STDOUT,
         start_new_session=True,
     )
-    for paper in papers:
-        log = str(log_of(state, paper).relative_to(root))
-        _write(state, paper, "waiting", keeper.pid, log)
+    try:
+        for paper in papers:
+            log = str(log_of(state, paper).relative_to(root))
+            _write(state, paper, "waiting", keeper.pid, log)
+    except OSError:
+        keeper.kill()  # nothing begins, for not all could be written down
+        raise
     keeper.stdin.close()  # it begins when all is written down
     return keeper.pid
 
@@ -158,12 +162,16 @@ def keep(root: Path, state: Path, papers: Sequence[str], flags: Sequence[str], a
             paper = queue.pop(0)
             with changing(state):
                 if any(one.paper == paper for one in launches(state)):
-                    running[paper] = _begin(root, state, paper, flags)
+                    with _told_where_it_cannot_be_written(paper):
+                        running[paper] = _begin(root, state, paper, flags)
         for paper, process in list(running.items()):
             if (code := process.poll()) is not None:
                 del running[paper]
                 worst = max(worst, code)
-                with log_of(state, paper).open("a") as log:
+                with (
+                    _told_where_it_cannot_be_written(paper),
+                    log_of(state, paper).open("a") as log,
+                ):
                     log.write(
                         f"ended {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC, exit code {code}\n"
                     )
@@ -185,6 +193,17 @@ def _begin(root: Path, state: Path, paper: str, flags: Sequence[str]) -> subproc
         )
     _write(state, paper, "running", process.pid, str(log.relative_to(root)))
     return process
+
+
+@contextmanager
+def _told_where_it_cannot_be_written(paper: str) -> Iterator[None]:
+    """A full disk ends no keeper: the other papers stay in its hands. A paper that could not be begun
+    counts as lost when the keeper has ended."""
+    try:
+        yield
+    except OSError as error:
+        with suppress(OSError):
+            print(f"{paper}: {error}", flush=True)
 
 
 def _written(state: Path) -> tuple[Launch, ...]:

@@ -42,6 +42,7 @@ from repro_pipeline.commands import (
 )
 from repro_pipeline.commands.exits import INTERRUPTED, MENDABLE, NO_SANDBOX, OK
 from repro_pipeline.commands.parser import command
+from repro_pipeline.commands.unwritable import unwritable
 from repro_pipeline.errors import SandboxUnavailable, UserError
 from repro_pipeline.schemas import FILES
 
@@ -63,6 +64,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
+    except Exception as error:
+        if (said := unwritable(error)) is None:
+            raise
+        print(f"error: {said} Mend that, and run this again.", file=sys.stderr)
+        return MENDABLE
 
 
 def schema(options: argparse.Namespace) -> int:

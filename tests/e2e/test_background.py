@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from repro_pipeline.background import Launch, end, launches, log_of, lost
+from repro_pipeline.background import Launch, _born, end, launches, log_of, lost
 from repro_pipeline.cli import main
 from repro_pipeline.ledger.projections import attempts
 from repro_pipeline.project import Project
@@ -83,6 +87,46 @@ def test_two_papers_at_once_survive_a_hang_up_and_one_is_ended(slow: Project, re
     assert again[: len(done)] == done and len(again) == 4
 
 
+def test_a_full_disk_under_one_log_ends_no_keeper(slow: Project, project: Path):
+    folder = slow.state / "launches"
+    folder.mkdir()
+    (folder / "one.log").symlink_to("/dev/full")
+    for paper in ("one", "two"):
+        waits = Launch.model_validate(
+            {**_WAITS, "paper": paper, "born": _born(os.getpid()), "pid": os.getpid()}
+        )
+        (folder / f"{paper}.json").write_text(waits.model_dump_json())
+    keeper = [sys.executable, "-m", "repro_pipeline.background", "1"]
+    papers = ["--stage", "paper_bundle", "--", "one", "two"]
+    done = subprocess.run(
+        [*keeper, *papers],
+        check=False,
+        cwd=project,
+        input="",
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert "one: [Errno 28]" in done.stdout, done
+    assert "exit code 0" in log_of(slow.state, "two").read_text()
+
+
+def test_what_cannot_be_written_is_said_without_a_traceback(project: Path, monkeypatch, capsys):
+    def full(*_: object) -> int:
+        with Path("/dev/full").open("w") as file:
+            file.write("x")
+
+    def full_database(*_: object) -> int:
+        with closing(sqlite3.connect("d.sqlite")) as database:
+            database.execute("pragma max_page_count = 1")
+            database.execute("create table x (y)")
+
+    for breaks in (full, full_database):
+        monkeypatch.setattr("repro_pipeline.background.launches", breaks)
+        assert main(["cancel", "--all"]) == 2
+        assert "the disk is full" in capsys.readouterr().err
+
+
 def test_a_number_given_anew_is_not_taken_for_a_launch(project: Path):
     state = open_project(project).state
     mine = Launch.model_validate(
@@ -95,6 +139,7 @@ def test_a_number_given_anew_is_not_taken_for_a_launch(project: Path):
 
 
 _NOW = "2024-05-01T00:00:00Z"
+_WAITS = {"state": "waiting", "at": _NOW, "log": None}
 
 
 def test_a_paper_named_twice_is_begun_once_and_of_two_detaches_one_is_refused(slow: Project, repro):
