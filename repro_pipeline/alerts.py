@@ -7,10 +7,11 @@ each try stands in the ledger, and one that failed is repeated a few times.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from repro_pipeline.agent.budget import KINDS, spent
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.config import AlertKind
 from repro_pipeline.environment.model import DataManifest
@@ -109,9 +110,9 @@ def broken_launch(paper: str | None, job: str, launch: str, sentence: str) -> Al
 def budget_alerts(project: Project, paper: str, task: Budget, share: float) -> Iterator[Alert]:
     """An alert for each limit of a paper's budget of which at least `share` is spent."""
     limits = lower(project.config.budget, task)
-    for name, spent in _spent(project.ledger.events(paper)).items():
+    for name, amount in _spent(list(project.ledger.events(paper))).items():
         limit = getattr(limits, name)
-        if limit and spent >= share * limit:
+        if limit and amount >= share * limit:
             reason = f"{share:.0%} of the budget's {name} ({limit:g}) is spent."
             yield Alert(about="budget", paper=paper, reason=reason)
 
@@ -170,16 +171,14 @@ def _alert(event: AlertTried) -> Alert:
     return Alert(**{name: getattr(event, name) for name in Alert.model_fields})
 
 
-def _spent(events: Iterable[Event]) -> Mapping[str, float]:
-    """What a paper's events cost, by the names of the budget's limits."""
-    spent = dict.fromkeys(("usd", "tokens", "wall_clock"), 0.0)
-    for event in events:
-        if event.kind == "model_called":
-            spent["usd"] += event.payload["usd"] or 0
-            spent["tokens"] += event.payload["tokens_in"] + event.payload["tokens_out"]
-        elif event.kind == "stage_finished":
-            spent["wall_clock"] += event.payload["seconds"]
-    return spent
+def _spent(events: Sequence[Event]) -> Mapping[str, float]:
+    """What counts against a paper's budget, by the names of its limits, as the limits count it: models
+    over all launches, and the stages of the last launch."""
+    models = spent(e for e in events if e.kind in KINDS)
+    rows = {e.payload["stage"]: e.payload for e in events if e.kind == "stage_finished"}
+    last = next((e.payload["launch"] for e in reversed(events) if e.kind == "stage_finished"), None)
+    seconds = sum(row["seconds"] for row in rows.values() if row["launch"] == last)
+    return {"usd": models.usd, "tokens": models.tokens, "wall_clock": seconds}
 
 
 def _private(project: Project, paper: str) -> bool:

@@ -14,11 +14,13 @@ import pytest
 import yaml
 
 from assets.alerts import send_alerts
-from repro_pipeline.alerts import due
+from repro_pipeline.alerts import budget_alerts, due
+from repro_pipeline.bundle.task import Budget
 from repro_pipeline.cli import main
 from repro_pipeline.commands import opening
 from repro_pipeline.definitions import build_definitions
-from repro_pipeline.ledger.events import PROJECT_CHAIN
+from repro_pipeline.ledger.events import PROJECT_CHAIN, ModelReserved, StageFinished
+from repro_pipeline.status import Status
 from resources.opening import open_project
 from resources.project import ProjectResource, _open
 from tests.bundles import make_bundle
@@ -166,6 +168,33 @@ def test_a_launch_that_breaks_and_a_budget_nearly_spent_are_told(project, hook, 
     assert "a fault of the pipeline" in about["run_failed"]["reason"]
     assert about["run_failed"]["paper"] == "tiny"
     assert about["budget"]["reason"] == "50% of the budget's wall_clock (2) is spent."
+
+
+def test_a_budget_is_counted_as_it_is_enforced(project, opened):
+    """The time is a launch's, not that of all; what was reserved and never settled is spent."""
+    make_bundle(project / "papers" / "tiny")
+    budget = Budget(wall_clock=10, tokens=100)
+    for launch in ("a", "b", "c"):
+        opened.ledger.append("tiny", stage_row(launch, seconds=4), actor="code:test")
+    assert list(budget_alerts(opened, "tiny", budget, share=0.8)) == []
+    reserved = ModelReserved(
+        step="s", role="coder", ordinal=0, model="m", request="0" * 64, number=1, tokens=90, usd=None
+    )
+    opened.ledger.append("tiny", reserved, actor="code:test")
+    (alert,) = budget_alerts(opened, "tiny", budget, share=0.8)
+    assert "tokens" in alert.reason
+
+
+def stage_row(launch: str, *, seconds: float) -> StageFinished:
+    return StageFinished(
+        stage="baseline",
+        inputs="0" * 64,
+        status=Status.OK,
+        output=None,
+        code_version="1",
+        launch=launch,
+        seconds=seconds,
+    )
 
 
 def test_scores_that_fail_under_a_changed_rubric_are_told(project, hook):
