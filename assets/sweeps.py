@@ -17,7 +17,7 @@ from repro_pipeline.scoring.model import Scores
 from repro_pipeline.stages import Stage, latest, output_of
 from repro_pipeline.status import Status
 from repro_pipeline.sweeps.model import SweepResult
-from repro_pipeline.sweeps.run import begin_sweep, check_begun, sweep_paper
+from repro_pipeline.sweeps.run import begin_sweep, check_begun, leave_out, sweep_paper
 from repro_pipeline.sweeps.trend import trend_of, trend_rows
 from resources.project import ProjectResource
 
@@ -160,7 +160,12 @@ def _schedule(name: str, cron: str, timezone: str, fresh: bool) -> dg.ScheduleDe
             return dg.SkipReason("no paper was reproduced yet")
         launch = f"schedule:{context.scheduled_execution_time.isoformat()}"
         number = begin_sweep(opened, papers, fresh_dependencies=fresh, launch=launch)
-        return [sweep_request(paper, number, fresh) for paper in papers]
+        # One that Dagster does not know would make it refuse all.
+        known = set(context.instance.get_dynamic_partitions(PAPERS.name))
+        for paper in (one for one in papers if one not in known):
+            row = leave_out(opened, number, paper, fresh_dependencies=fresh, launch=launch)
+            context.log.warning(row.sentence)
+        return [sweep_request(paper, number, fresh) for paper in papers if paper in known]
 
     return sweep_papers
 

@@ -87,6 +87,24 @@ def check_begun(project: Project, number: int, paper: str) -> None:
     raise UserError(f"{said}.", where="number", hint="0 begins one, with seeds of its own.")
 
 
+def leave_out(
+    project: Project, number: int, paper: str, *, fresh_dependencies: bool, launch: str
+) -> SweepEnded:
+    """Write down that a paper of a sweep is none of the project's; its row."""
+    sentence = f"There is no paper '{paper}' in {project.papers}: see `sweeps` in repro.yaml."
+    row = SweepEnded(
+        number=number,
+        paper=paper,
+        fresh_dependencies=fresh_dependencies,
+        status=Status.FAILED,
+        reason=Reason(code="no_such_paper", sentence=sentence),
+        sentence=sentence,
+        launch=launch,
+    )
+    project.ledger.append(PROJECT_CHAIN, row, actor=_actor())
+    return row
+
+
 def sweep_paper(stage: Stage, number: int, *, fresh_dependencies: bool) -> SweepEnded:
     """Reproduce a paper again and hold it against what stands; its row, whatever came of it.
 

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from assets.sweeps import sweep_schedules
+from assets.watch import register_papers
 from repro_pipeline.agent.model import Implementation
 from repro_pipeline.cli import main
 from repro_pipeline.commands import opening
@@ -23,7 +24,7 @@ from repro_pipeline.stages import latest, output_of
 from repro_pipeline.sweeps.model import SweepResult
 from repro_pipeline.sweeps.run import begin_sweep, check_begun
 from repro_pipeline.sweeps.trend import swept, trend_of
-from resources.project import ProjectResource
+from resources.project import ProjectResource, _open
 from tests.bundles import make_bundle
 
 
@@ -144,15 +145,19 @@ def test_numbers_of_sweeps_are_given_once(opened):
     assert numbers == [1, 2, 3]
 
 
-def test_schedules_are_there_only_where_they_are_asked_for(project, reproduced):
+def test_schedules_are_there_only_where_they_are_asked_for(project, reproduced, tmp_path):
     assert sweep_schedules(ProjectConfig()) == []
-    sweeps = {"cron": "0 3 * * 0", "fresh_dependencies_cron": "0 4 1 * *"}
+    papers = ["ghost", "tiny"]  # one that is none is said, and hinders no other
+    sweeps = {"cron": "0 3 * * 0", "fresh_dependencies_cron": "0 4 1 * *", "papers": papers}
     (project / "repro.yaml").write_text(yaml.safe_dump({"sweeps": sweeps}))
+    _open.cache_clear()
     config = ProjectConfig.model_validate({"sweeps": sweeps})
     locked, fresh = sweep_schedules(config)
+    kept = dg.DagsterInstance.local_temp(str(tmp_path))  # a schedule takes no other
+    register_papers(kept, reproduced)
     for schedule, is_fresh in ((locked, False), (fresh, True)):
         context = dg.build_schedule_context(
-            instance=opening.instance_of(reproduced),
+            instance=kept,
             scheduled_execution_time=datetime(2024, 5, 5, 3, tzinfo=UTC),
             resources={"project": ProjectResource(root=str(project))},
         )
@@ -160,3 +165,5 @@ def test_schedules_are_there_only_where_they_are_asked_for(project, reproduced):
         assert request.partition_key == "tiny"
         config = request.run_config["ops"]["sweep"]["config"]
         assert config["fresh_dependencies"] is is_fresh and config["number"] >= 1
+        ((_, ghost),) = swept(reproduced, "ghost")[-1:]
+        assert ghost.number == config["number"] and "no paper 'ghost'" in ghost.reason.sentence
