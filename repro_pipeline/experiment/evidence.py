@@ -10,9 +10,10 @@ from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.experiment.campaign import seeds_of
 from repro_pipeline.experiment.model import Run, RunSet
+from repro_pipeline.project import Project
 from repro_pipeline.scoring.model import Evidence, IntegrityEvidence
 from repro_pipeline.stage_names import STAGES
-from repro_pipeline.stages import Stage, latest
+from repro_pipeline.stages import Stage, latest, output_of
 from repro_pipeline.status import Reason, Status
 
 
@@ -43,6 +44,16 @@ def gather_evidence(
         runner="unsafe_local" if _unsandboxed(runs, integrity) else stage.project.runner.name,
         failures=_failures(stage),
     )
+
+
+def code_of_evidence(project: Project, paper: str, evidence: Evidence) -> Implementation | None:
+    """The code that evidence is of: a later one may stand frozen that nobody ran yet."""
+    for event in reversed(list(project.ledger.events(paper, kinds={"stage_finished"}))):
+        if event.payload["stage"] == "implementation" and event.payload["output"]:
+            made = output_of(project, event.content, Implementation)
+            if (made.code_tree, made.experiments) == (evidence.code_tree, evidence.experiments):
+                return made
+    return None
 
 
 def _unsandboxed(runs: Sequence[Run], integrity: IntegrityEvidence | None) -> bool:

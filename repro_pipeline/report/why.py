@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.errors import BundleError
+from repro_pipeline.experiment.evidence import code_of_evidence
 from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.frozen import Frozen, Sha256
 from repro_pipeline.ledger.events import Head
@@ -82,7 +82,7 @@ def why(project: Project, paper: str, claim: str) -> Why:
             f"'{paper}' has no claim '{claim}'.", hint=f"It has: {', '.join(claims)}."
         )
     one = claims[claim]
-    made = _output(project, paper, "implementation", Implementation)
+    made = code_of_evidence(project, paper, evidence)
     causes = _output(project, paper, "attribution", Attribution)
     assumed = _output(project, paper, "assumption_ledger", AssumptionLedger)
     built = evidence.environment

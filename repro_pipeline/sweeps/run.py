@@ -23,6 +23,7 @@ from repro_pipeline.environment.requirement_lines import parse_entries
 from repro_pipeline.environment.requirements import find_requirements
 from repro_pipeline.errors import BundleError, UserError
 from repro_pipeline.experiment.campaign import Setting, plan, run_planned
+from repro_pipeline.experiment.evidence import code_of_evidence
 from repro_pipeline.experiment.model import RunSet
 from repro_pipeline.experiment.seeds import evaluation_seeds
 from repro_pipeline.experiment.spec import ExperimentKind, Purpose
@@ -149,9 +150,12 @@ def standing_of(project: Project, paper: str) -> Standing:
     evidence = Evidence.model_validate_json(project.store.get(scores.evidence))
     if evidence.environment is None:
         raise _not_reproduced(paper, "environment")
+    made = code_of_evidence(project, paper, evidence)
+    if made is None:
+        raise _not_reproduced(paper, "implementation")
     return Standing(
         bundle=_standing(project, paper, "paper_bundle", Bundle),
-        implementation=_scored_code(project, paper, evidence),
+        implementation=made,
         environment=evidence.environment,
         data=evidence.data,
         evidence=evidence,
@@ -186,16 +190,6 @@ def _standing(project: Project, paper: str, stage: str, model: type[Output]) -> 
     if row is None or row.output is None:
         raise _not_reproduced(paper, stage.replace("_", " "))
     return output_of(project, row, model)
-
-
-def _scored_code(project: Project, paper: str, evidence: Evidence) -> Implementation:
-    """The code that the evidence is of: a later one may stand frozen that nobody ran yet."""
-    for event in reversed(list(project.ledger.events(paper, kinds={"stage_finished"}))):
-        if event.payload["stage"] == "implementation" and event.payload["output"]:
-            made = output_of(project, event.content, Implementation)
-            if (made.code_tree, made.experiments) == (evidence.code_tree, evidence.experiments):
-                return made
-    raise _not_reproduced(paper, "implementation")
 
 
 def _not_reproduced(paper: str, lacks: str) -> BundleError:

@@ -65,3 +65,13 @@ def test_failed_attempts_are_part_of_the_chain(project, capsys):
     assert main(["why", "bad", "noisy-plain"]) == 0
     tree = " ".join(capsys.readouterr().out.split())
     assert "not run" in tree and "the estimator diverged" in tree and "0 with a value" in tree
+
+
+def test_the_command_is_that_of_the_scored_code_not_of_a_later_one(project, reproduced, capsys):
+    spec = project / "papers" / "tiny" / "code" / "experiment.yaml"
+    spec.write_text(spec.read_text().replace("- python\n", "- python\n- -u\n"))
+    assert main(["run", "tiny", "--stage", "implementation"]) == 0
+    capsys.readouterr()
+    assert main(["why", "tiny", "noisy-plain", "--json"]) == 0
+    rests = json.loads(capsys.readouterr().out)["rests_on"]
+    assert "-u" not in rests["command"] and "experiment.py" in rests["command"]
