@@ -9,22 +9,29 @@ from typing import IO
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
 from repro_pipeline.agent.story import Teller
+from repro_pipeline.background import Launch, launches
 from repro_pipeline.errors import BundleError
 from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.ledger.events import (
     PROJECT_CHAIN,
     AttemptFinished,
     Event,
-    RunsPlanned,
     StageFinished,
 )
 from repro_pipeline.ledger.projections import attempts
+from repro_pipeline.progress import KINDS, Tally
 from repro_pipeline.project import Project
 from repro_pipeline.report.text import claims_rows
 from repro_pipeline.report.words import plain
@@ -58,10 +65,17 @@ class Progress:
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
             console=self._console,
             transient=True,
         )
         self._task = None
+        self._tally = Tally()
+        for event in project.ledger.events(paper, kinds=KINDS):
+            self._tally.take(event)
+        self._tally.begin()
+        self._shown = None
         self._teller = Teller()
         self._said: set[tuple[str, str]] = set()
         self._ended = threading.Event()
@@ -89,10 +103,10 @@ class Progress:
             self._show(event)
 
     def _show(self, event: Event) -> None:
-        if event.kind == "runs_planned":
-            self._begin(event.content)
-        elif event.kind == "attempt_finished":
-            self._advance(event.content)
+        self._tally.take(event)
+        self._move_bar()
+        if event.kind == "attempt_finished":
+            self._tell_run(event.content)
         elif event.kind == "stage_finished":
             self._end_stage(event.content)
         elif event.kind == "warning_recorded":
@@ -100,30 +114,31 @@ class Progress:
         elif told := self._teller.line(event):
             self._console.print(f"  [dim]{escape(plain(told))}[/dim]", highlight=False)
 
-    def _begin(self, planned: RunsPlanned) -> None:
-        if self._task is not None:  # an agent tries things several times within one stage
-            self._bar.remove_task(self._task)
-            self._task = None
-        if planned.to_run:
-            self._task = self._bar.add_task(f"  {planned.stage}", total=planned.to_run)
-
-    def _advance(self, finished: AttemptFinished) -> None:
-        attempt = finished.attempt
+    def _move_bar(self) -> None:
+        tally = self._tally
+        if tally.plan is not self._shown:  # an agent tries things several times within one stage
+            if self._task is not None:
+                self._bar.remove_task(self._task)
+            self._shown, self._task = tally.plan, None
         if self._task is not None:
-            self._bar.advance(self._task)
-        what = attempt.experiment + (f", seed {attempt.seed}" if attempt.seed is not None else "")
+            self._bar.update(self._task, completed=tally.ended)
+        elif tally.plan is not None and tally.ended < tally.of:
+            self._task = self._bar.add_task(
+                f"  {tally.plan.stage}", total=tally.of, completed=tally.ended
+            )
+
+    def _tell_run(self, finished: AttemptFinished) -> None:
+        attempt = finished.attempt
+        what = self._tally.name(attempt)
         if attempt.status is not Status.OK:
             why = str(attempt.reason.sentence if attempt.reason else attempt.status)
             said = "as before" if (attempt.experiment, why) in self._said else why
             self._said.add((attempt.experiment, why))
             self._console.print(f"    [red]{attempt.status}[/red] {escape(what)}: {escape(said)}")
         elif not self._console.is_terminal and attempt.purpose is not Purpose.DEV:
-            self._console.print(f"    {escape(what)}: {attempt.seconds:.1f} s")
+            self._console.print(f"    {escape(what)}: {attempt.seconds:.1f} s ({self._tally})")
 
     def _end_stage(self, row: StageFinished) -> None:
-        if self._task is not None:
-            self._bar.remove_task(self._task)
-            self._task = None
         style = _STYLE.get(row.status, "red")
         self._console.print(
             f"  [{style}]{row.status:<15}[/{style}] {row.stage:<18} {row.seconds:>8.1f} s"
@@ -207,9 +222,13 @@ def print_report(project: Project, paper: str) -> int:
 
 
 def print_status(project: Project, papers: Sequence[str]) -> int:
-    """One line per paper: its last stage, how it ended, and its headline."""
+    """One line per paper: its last stage, how it ended, and its headline; or what is at work on it."""
     table = Table("Paper", "Stage", "Status", "Says", box=SIMPLE_HEAD)
+    at_work = {launch.paper: launch for launch in launches(project.state)}
     for paper in papers:
+        if launch := at_work.get(paper):
+            table.add_row(escape(paper), *_under_way(project, launch))
+            continue
         rows = [row for name in STAGES if (row := latest(project, paper, name))]
         if not rows:
             table.add_row(escape(paper), "-", "not run", f"`repro run {escape(paper)}`")
@@ -226,6 +245,25 @@ def print_status(project: Project, papers: Sequence[str]) -> int:
         )
     wide_console().print(table)
     return 0
+
+
+def _under_way(project: Project, launch: Launch) -> tuple[str, str, str]:
+    """Stage, status and a sentence of a launch that is at work or waits."""
+    follow = escape(f"`repro logs -f {launch.paper}`")
+    if launch.state == "waiting":
+        return "-", "queued", f"behind other papers of its launch; {follow}"
+    tally, last = Tally(), None
+    for event in project.ledger.events(launch.paper, kinds=KINDS):
+        if event.at >= launch.at:
+            if last is None:
+                tally.begin()
+            last = event
+        tally.take(event)
+    if last is None:
+        return "-", "running", follow
+    if tally.plan is None:
+        return f"after {last.payload['stage']}", "running", follow
+    return tally.plan.stage, f"running, {tally}", follow
 
 
 def print_log(

@@ -14,6 +14,7 @@ from repro_pipeline.errors import BundleError, UserError
 
 if TYPE_CHECKING:
     from repro_pipeline.ledger.events import Event
+    from repro_pipeline.progress import Tally
     from repro_pipeline.project import Project
 
 _POLL_SECONDS = 0.5
@@ -128,11 +129,15 @@ class _Told:
 
     def __init__(self, project: Project, paper: str, *, named: bool) -> None:
         from repro_pipeline.agent.story import Teller
+        from repro_pipeline.progress import KINDS, Tally
 
         self._project, self._paper = project, paper
         self._prefix = f"{paper}: " if named else ""
         self._seen = _begin_of_last_launch(project, paper)
-        self._teller = Teller()
+        self._teller, self._tally = Teller(), Tally()
+        for event in project.ledger.events(paper, kinds=KINDS):
+            if event.seq <= self._seen:
+                self._tally.take(event)
 
     def print_news(self) -> None:
         """Print what happened since the last call."""
@@ -140,7 +145,8 @@ class _Told:
 
         for event in self._project.ledger.events(self._paper, after=self._seen):
             self._seen = event.seq
-            for line in (*_lines(event), self._teller.line(event)):
+            self._tally.take(event)
+            for line in (*_lines(event, self._tally), self._teller.line(event)):
                 if line:
                     print(f"{event.at:%H:%M:%S} {self._prefix}{plain(line)}", flush=True)
 
@@ -152,18 +158,17 @@ def _begin_of_last_launch(project: Project, paper: str) -> int:
     return max(others, default=0)
 
 
-def _lines(event: Event) -> Iterator[str]:
+def _lines(event: Event, tally: Tally) -> Iterator[str]:
     """What an event says to someone who watches a launch."""
     said = event.payload
     if event.kind == "runs_planned" and said["to_run"]:
         yield f"{said['stage']}: {said['to_run']} runs to make, of {len(said['planned'])}"
     elif event.kind == "attempt_finished":
         attempt = said["attempt"]
-        seed = f", seed {attempt['seed']}" if attempt["seed"] is not None else ""
         why = f": {attempt['reason']['sentence']}" if attempt["reason"] else ""
         yield (
-            f"{attempt['experiment']}{seed}, {attempt['purpose']}: {attempt['status']}, "
-            f"{attempt['seconds']:.1f} s{why}"
+            f"{tally.name(event.content.attempt)}, {attempt['purpose']}: {attempt['status']}, "
+            f"{attempt['seconds']:.1f} s ({tally}){why}"
         )
     elif event.kind == "stage_finished":
         why = f": {said['reason']['sentence']}" if said["reason"] else ""
