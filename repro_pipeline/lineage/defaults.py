@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from importlib.resources import files
 from typing import Annotated, Literal
@@ -61,3 +62,24 @@ def holds(default: Default, said: str, kinds: tuple[str, ...], year: int | None)
         and (default.since is None or year >= default.since)
         and (default.until is None or year <= default.until)
     )
+
+
+_PART = re.compile(r",\s+(?![^(]*\))")
+_SETTING = re.compile(r"([a-z][a-z ]*[a-z]) -?[\d.]+(?:e-?\d+)?")
+
+
+def unsaid(value: str, said: str) -> str:
+    """A default without the settings that a paper says itself: `weight decay 0.01` where it has 0.5.
+
+    A setting is a name and a number, set apart by commas; it is said where a number stands beside its name.
+    """
+    return ", ".join(part for part in _PART.split(value) if not _says(said, part))
+
+
+def _says(said: str, part: str) -> bool:
+    setting = _SETTING.fullmatch(part)
+    if setting is None:
+        return False
+    name = r"[-\s]+".join(map(re.escape, setting[1].split()))
+    either = rf"\b{name}\b[^.,;\d]{{0,30}}\d|\d\s+{name}\b"
+    return re.search(either, said, re.IGNORECASE) is not None

@@ -115,7 +115,7 @@ def changed(
         return Assumption(
             id=before.item,
             topic=before.item,
-            statement=f"{before.question} The paper does not say; taken: {value}.",
+            statement=f"{before.question} The paper does not say; assumed: {value}.",
             value=value,
             source=source,
             influence=before.influence,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from repro_pipeline.lineage.assumptions import line_of
 from repro_pipeline.lineage.checklist import Checklist, Item, compiled
-from repro_pipeline.lineage.defaults import Default, holds
+from repro_pipeline.lineage.defaults import Default, holds, unsaid
 from repro_pipeline.lineage.gaps import Gaps, GapStatus, states, value_in, words_of
 from repro_pipeline.lineage.mine_code import settings_of, snake
 from repro_pipeline.lineage.model import (
@@ -56,9 +56,10 @@ def mine(
         item = items[gap.item]
         found = _candidates(item, checklist, texts, lineage) if item.taken else []
         found += [
-            _of_default(default)
+            _of_default(default, value)
             for default in defaults
             if default.item == item.id and holds(default, said, gaps.kinds, year)
+            if (value := unsaid(default.value, said))
         ]
         if found:
             assumptions.append(_chosen(item, found))
@@ -144,11 +145,9 @@ def _in_code(item: Item, name: str, text: str, key: str | None) -> Iterator[Cand
             )
 
 
-def _of_default(default: Default) -> Candidate:
+def _of_default(default: Default, value: str) -> Candidate:
     kind = "framework_default" if default.library else "convention"
-    return Candidate(
-        value=_typed(default.value), source=AssumptionSource(kind=kind, note=default.source)
-    )
+    return Candidate(value=_typed(value), source=AssumptionSource(kind=kind, note=default.source))
 
 
 def _chosen(item: Item, found: Sequence[Candidate]) -> Assumption:
@@ -159,7 +158,7 @@ def _chosen(item: Item, found: Sequence[Candidate]) -> Assumption:
     return Assumption(
         id=item.id,
         topic=item.id,
-        statement=f"{item.question} The paper does not say; taken: {first.value}.",
+        statement=f"{item.question} The paper does not say; assumed: {first.value}.",
         value=first.value,
         alternatives=others,
         source=first.source,

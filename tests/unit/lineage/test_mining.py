@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repro_pipeline.bundle.task import Task
-from repro_pipeline.lineage.defaults import load_defaults
+from repro_pipeline.lineage.defaults import load_defaults, unsaid
 from repro_pipeline.lineage.ledger import assumptions_of, base_of, changed
 from repro_pipeline.lineage.mine_code import settings_of, snake
 from repro_pipeline.lineage.model import (
@@ -115,6 +115,18 @@ def test_the_library_s_default_of_the_paper_s_date_fills_what_no_work_says():
     assert ("1e-8" in old, "1e-7" in new) == (True, True)
     undated = ledger(said=keras, year=None)
     assert "optimiser-parameters" not in by_id(undated)
+
+
+def test_a_default_says_nothing_that_the_paper_says_otherwise():
+    said = SAID.replace("with Adam", "with AdamW, a learning rate of 1e-3 and weight decay of 0.5")
+    found = by_id(ledger(said=said))["optimiser-parameters"]
+    assert found.value == "betas (0.9, 0.999), eps 1e-8"
+    assert found.statement.endswith(
+        "The paper does not say; assumed: betas (0.9, 0.999), eps 1e-8."
+    )
+    assert unsaid("momentum 0, no Nesterov", "SGD, 0.01 weight decay") == "momentum 0, no Nesterov"
+    assert unsaid("momentum 0", "with 0.9 momentum") == ""
+    assert unsaid("float32", "32 bits") == "float32"
 
 
 def test_what_no_source_says_stays_a_named_gap():
