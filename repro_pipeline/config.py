@@ -12,7 +12,7 @@ from repro_pipeline.agent.chat import Price
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.environment.audit import FindingKind
 from repro_pipeline.frozen import Frozen
-from repro_pipeline.quantities import Bytes, Seconds
+from repro_pipeline.quantities import Bytes, Fraction, Seconds, Share
 from repro_pipeline.sandbox.policy import Limits
 from repro_pipeline.stage_names import RUNNING_STAGES, STAGES
 
@@ -60,7 +60,7 @@ class Agent(Frozen):
     """What its code can import; a task can add to it. They are locked before any code is written."""
     steps: Annotated[int, Field(ge=1)] = 60
     """Steps of the loop, where the budget does not say."""
-    share: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    share: Fraction = 0.5
     """Of the budget's time, what the loop may take: the rest is for the runs that count."""
 
 
@@ -205,7 +205,7 @@ class Alerts(Frozen):
     on: tuple[AlertKind, ...] = get_args(AlertKind)
     """A launch that broke; a stage that ended badly in whatever launch; scores that fail; a budget nearly
     spent; a sweep that came to another conclusion."""
-    budget: Annotated[float, Field(gt=0, le=1)] = 0.8
+    budget: Annotated[Share, Field(gt=0)] = 0.8
     """The share of a paper's budget at which it is told."""
     tries: Annotated[int, Field(ge=1)] = 5
     """How often an alert is sent that cannot be delivered; the pauses double, from 30 s."""

@@ -1,4 +1,4 @@
-"""Durations and sizes as people write them in YAML: `2h`, `90s`, `4GiB`."""
+"""Durations, sizes and shares as people write them in YAML: `2h`, `90s`, `4GiB`, `0.15`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
@@ -40,6 +40,32 @@ def _schema(number: str, units: Mapping[str, int]) -> WithJsonSchema:
     text = {"type": "string", "pattern": rf"^\s*{_AMOUNT}\s*({'|'.join(units)})\s*$"}
     return WithJsonSchema({"anyOf": [{"type": number, "exclusiveMinimum": 0}, text]})
 
+
+def _share(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise ValueError("must be a fraction from 0 to 1 (0.15 is 15 %)")
+    return value
+
+
+def _fraction(value: float) -> float:
+    if not 0 < value < 1:
+        raise ValueError("must be a fraction above 0 and below 1 (0.15 is 15 %)")
+    return value
+
+
+Share = Annotated[
+    float,
+    AfterValidator(_share),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1}),
+]
+"""A part of a whole, none and all included: 0.15 is 15 %."""
+
+Fraction = Annotated[
+    float,
+    AfterValidator(_fraction),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+]
+"""A relative tolerance, or a part that is neither none nor all: 0.15 is 15 %."""
 
 Seconds = Annotated[float, BeforeValidator(_seconds), Field(gt=0), _schema("number", _SECONDS)]
 """A duration; in YAML a number of seconds or a text such as `10m`."""

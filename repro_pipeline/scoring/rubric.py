@@ -7,15 +7,15 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from repro_pipeline.frozen import Frozen
+from repro_pipeline.quantities import Fraction, Share
 
-Rate = Annotated[float, Field(ge=0, le=1)]
 Weight = Annotated[float, Field(ge=0)]
 
 
 class EnvironmentParityRule(Frozen):
     """Two runs of one configuration and seed differ relatively by less than the threshold."""
 
-    threshold: Annotated[float, Field(gt=0)] = 1e-3
+    threshold: Fraction = 1e-3
     critical: bool = True
     weight: Weight = 1.0
 
@@ -23,7 +23,7 @@ class EnvironmentParityRule(Frozen):
 class MetricParityRule(Frozen):
     """Reproduced and reported values are equivalent within the threshold (relative)."""
 
-    threshold: Annotated[float, Field(gt=0)] = 0.05
+    threshold: Fraction = 0.05
     eps: Literal["printed"] | Annotated[float, Field(gt=0)] = "printed"
     """The least denominator: `printed` is half a unit of the last printed digit."""
     critical: bool = True
@@ -34,7 +34,7 @@ class MetricParityRule(Frozen):
 class AblationRule(Frozen):
     """The share of ablations with the paper's sign is at least the threshold."""
 
-    threshold: Rate = 0.8
+    threshold: Share = 0.8
     critical: bool = False
     weight: Weight = 1.0
 
@@ -60,15 +60,15 @@ class FalseDiscoveryRule(Frozen):
 
     procedure: Literal["benjamini_hochberg", "benjamini_yekutieli", "none"] = "benjamini_hochberg"
     """docs/scoring.md says why Benjamini-Hochberg, and when Benjamini-Yekutieli."""
-    level: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    level: Fraction = 0.05
 
 
 class ReviewRates(Frozen):
     """The share of claims that a person reviews."""
 
-    early: Rate = 0.25
-    stable: Rate = 0.12
-    anomaly: Rate = 0.5
+    early: Share = 0.25
+    stable: Share = 0.12
+    anomaly: Share = 0.5
 
 
 class ReviewRule(Frozen):

@@ -88,6 +88,24 @@ def refused(text, model=Task):
             ExperimentSpec,
             "f.yaml:3: unknown key 'experiments[0].tiemout'. Did you mean 'timeout'?",
         ),
+        (  # per cent in place of a fraction
+            "dimensions:\n  metric_parity: {threshold: 15}\n",
+            Rubric,
+            "f.yaml:2: dimensions.metric_parity.threshold: must be a fraction above 0 and below 1 "
+            "(0.15 is 15 %), not the number 15.",
+        ),
+        (
+            "review:\n  rates: {early: 25}\n",
+            Rubric,
+            "f.yaml:2: review.rates.early: must be a fraction from 0 to 1 (0.15 is 15 %), "
+            "not the number 25.",
+        ),
+        (
+            "alerts: {budget: 80}\n",
+            ProjectConfig,
+            "f.yaml:1: alerts.budget: must be a fraction from 0 to 1 (0.15 is 15 %), "
+            "not the number 80.",
+        ),
         (  # nothing near: say what there is
             "review: {zzz: 1}\n",
             Rubric,
