@@ -136,7 +136,8 @@ class Progress:
             self._said.add((attempt.experiment, why))
             self._console.print(f"    [red]{attempt.status}[/red] {escape(what)}: {escape(said)}")
         elif not self._console.is_terminal and attempt.purpose is not Purpose.DEV:
-            self._console.print(f"    {escape(what)}: {attempt.seconds:.1f} s ({self._tally})")
+            said = f"    {escape(what)}: {attempt.seconds:.1f} s ({self._tally})"
+            self._console.print(said, soft_wrap=True)
 
     def _end_stage(self, row: StageFinished) -> None:
         style = _STYLE.get(row.status, "red")
