@@ -12,6 +12,7 @@ from typing import Any
 from repro_pipeline.agent.model import Implementation
 from repro_pipeline.agent.standing import Standing
 from repro_pipeline.experiment.spec import ExperimentKind
+from repro_pipeline.pysource import parsed
 
 LISTED = 12
 
@@ -111,8 +112,8 @@ def _same(own: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
 def _asserts(text: str) -> int:
     """The assertions of a test file; 0 for one that is no Python."""
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+        tree = parsed(text)
+    except SyntaxError:
         return 0
     raising = {"raises", "assert_allclose", "assert_array_equal", "approx"}
     return sum(

@@ -14,6 +14,7 @@ from packaging.utils import canonicalize_name
 
 from repro_pipeline.environment.model import Fingerprint
 from repro_pipeline.errors import BuildError
+from repro_pipeline.pysource import parsed
 from repro_pipeline.sandbox.gpu import driver_version, installed_gpus
 
 HOST_SCRIPT = """
@@ -131,7 +132,11 @@ def blas_of(text: str) -> str:
 
     From numpy >= 1.26 a nested table, from older ones the assignment `blas_opt_info = {...}`.
     """
-    for node in ast.walk(ast.parse(text)):
+    try:
+        tree = parsed(text)
+    except SyntaxError:
+        return "unknown"
+    for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
             table = _constant_items(node).get("blas")
             if isinstance(table, ast.Dict):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from repro_pipeline.environment.model import Requirements
 from repro_pipeline.errors import BuildError, FileFormatError
 from repro_pipeline.imports.notebook import read_notebook
+from repro_pipeline.pysource import parsed
 
 _FORMER_STDLIB = {"asynchat", "asyncore", "cgi", "distutils", "imp", "pipes", "smtpd", "telnetlib"}
 _STDLIB = sys.stdlib_module_names | _FORMER_STDLIB
@@ -47,7 +48,7 @@ def read_imports(code: Path) -> Requirements:
         file = path.relative_to(code).as_posix()
         try:
             tree = parsed(path.read_bytes())
-        except (SyntaxError, ValueError) as error:
+        except SyntaxError as error:
             line = getattr(error, "lineno", None) or 1
             notes.append(f"{file}:{line}: is no valid Python 3, so its imports were not read.")
             continue
@@ -87,7 +88,7 @@ def _of_notebook(path: Path, file: str) -> tuple[list[Import], list[str]]:
     for cell in notebook.cells if notebook.language == "python" else ():
         try:
             found += imports_of(parsed(cell.python), f"{file}, cell {cell.number}")
-        except (SyntaxError, ValueError):
+        except SyntaxError:
             notes.append(
                 f"{file}: cell {cell.number} is no valid Python 3, so its imports were not read."
             )
@@ -125,17 +126,6 @@ def imports_of(tree: ast.Module, file: str) -> Iterator[Import]:
             if isinstance(child, ast.AST)
         ]
         left += reversed(below)
-
-
-def parsed(text: str | bytes) -> ast.Module:
-    """The syntax of a file.
-
-    Raises SyntaxError or ValueError for what is no Python, and for what is nested too deep to be read.
-    """
-    try:
-        return ast.parse(text)
-    except (RecursionError, MemoryError):
-        raise SyntaxError("it is nested too deep to be read") from None
 
 
 def _guarded(node: ast.AST) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
-from repro_pipeline.environment.imports import parsed
 from repro_pipeline.environment.model import Requirements
 from repro_pipeline.environment.requirement_lines import (
     parse_entries,
@@ -16,6 +15,7 @@ from repro_pipeline.environment.requirement_lines import (
     read_text,
 )
 from repro_pipeline.errors import BuildError
+from repro_pipeline.pysource import parsed
 
 
 class Metadata(NamedTuple):

@@ -15,9 +15,10 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from repro_pipeline.environment.imports import imports_of, is_local, parsed, python_files
+from repro_pipeline.environment.imports import imports_of, is_local, python_files
 from repro_pipeline.environment.metadata import read_metadata
 from repro_pipeline.errors import BuildError
+from repro_pipeline.pysource import parsed
 
 RELEASED = {
     6: date(2016, 12, 23),
@@ -154,7 +155,7 @@ def _parsed(code: Path) -> list[_File]:
         text = path.read_text(encoding="utf-8", errors="replace")
         try:
             files.append(_File(path, name, text, parsed(text)))
-        except (SyntaxError, ValueError):
+        except SyntaxError:
             if found := _OLD.search(text):
                 old.append(f"{name}:{text.count(chr(10), 0, found.end()) + 1}")
     if len(old) > len(files):

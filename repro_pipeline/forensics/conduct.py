@@ -57,6 +57,12 @@ _ALLOWED_PATCHES = {
 
 def findings(graph: Graph) -> Iterator[Finding]:
     """Readings of the code's conduct, gravest where nothing honest needs it."""
+    for file, why in graph.unread.items():
+        yield Finding(
+            kind="unread_code",
+            evidence=f"{file}: could not be read as Python: {why}.",
+            severity="unverified",
+        )
     for file, tree in graph.trees.items():
         yield from _names_of_ours(file, tree)
         yield from _answers(file, tree)

@@ -10,12 +10,15 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from repro_pipeline.forensics.constants import NotConstant, evaluate
+from repro_pipeline.pysource import depth, parsed
 
 CHANGING = {
     *("append", "extend", "update", "insert", "setdefault", "add", "pop", "remove", "clear"),
     *("appendleft", "discard", "popitem", "sort", "reverse"),
 }
 """Methods that change the object itself."""
+_DEEPEST = 100
+"""Nodes in one another that the readers, which are recursive, follow within Python's stack."""
 
 
 @dataclass
@@ -153,15 +156,22 @@ class _Declarations(ast.NodeVisitor):
         self.scope.pop()
 
 
-def modules_of(files: Mapping[str, str]) -> dict[str, Module]:
-    """The Python files that parse (path → text), by module name. Tests of the code are left out."""
-    modules = {}
+def modules_of(files: Mapping[str, str]) -> tuple[dict[str, Module], dict[str, str]]:
+    """The Python files (path → text) by module name, and why others cannot be read, by path.
+
+    Tests of the code are left out.
+    """
+    modules, unread = {}, {}
     for file, text in files.items():
         if not file.endswith(".py") or PurePosixPath(file).name.startswith("test_"):
             continue
         try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            tree = parsed(text)
+        except SyntaxError as error:
+            unread[file] = str(error.msg)
+            continue
+        if depth(tree) > _DEEPEST:
+            unread[file] = f"it is nested deeper than {_DEEPEST} expressions or blocks"
             continue
         name = file.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
         modules[name] = Module(file, name, tree)
@@ -170,7 +180,7 @@ def modules_of(files: Mapping[str, str]) -> dict[str, Module]:
         for module in modules.values():
             module.names.update(imported_names(module, modules))
             module.names.update(single_constants(module.tree.body, module.names))
-    return modules
+    return modules, unread
 
 
 def parameters_of(function: Any) -> list[str]:

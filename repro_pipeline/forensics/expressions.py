@@ -33,6 +33,8 @@ class Expressions(Names):
         self.names: dict[str, Any] = module.names
         self.under: list[Node] = []
         self.loops: list[list[Node]] = []
+        self.told: dict[ast.expr, set[Node]] = {}
+        """What the expressions of this statement gave: each is asked for again by those around it."""
         self.samples = {
             target.id
             for part in ast.walk(module.tree)
@@ -44,10 +46,15 @@ class Expressions(Names):
         self.many = 0
         """How many loops over a range are around: what is drawn there is data."""
 
-    def of(self, node: ast.expr | None) -> set[Node]:  # noqa: PLR0911, PLR0912 - a case a node
+    def of(self, node: ast.expr | None) -> set[Node]:
         """The nodes whose values pass directly into an expression's."""
         if node is None:
             return set()
+        if node not in self.told:
+            self.told[node] = self._of(node)
+        return self.told[node]
+
+    def _of(self, node: ast.expr) -> set[Node]:  # noqa: PLR0911, PLR0912 - a case a node
         constant = self._constant(node)
         if constant is not None:
             return constant

@@ -77,6 +77,8 @@ class Graph:
     """Per call, what each argument is made of; the receiver first."""
     handlers: dict[Node, ast.ExceptHandler] = field(default_factory=dict)
     trees: dict[str, ast.Module] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
+    """The Python files that could not be read, and why."""
 
     @property
     def metric_sinks(self) -> list[Sink]:

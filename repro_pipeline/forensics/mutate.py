@@ -19,6 +19,7 @@ from repro_pipeline.forensics.constants import NotConstant, evaluate, numbers_in
 from repro_pipeline.forensics.declarations import single_constants
 from repro_pipeline.forensics.matching import NEAR, complements, is_factor, near
 from repro_pipeline.forensics.prose import is_prose, renamed, scaled_prose, scaled_text
+from repro_pipeline.pysource import parsed
 
 FACTORS = (0.8, 0.9)
 _TEXTS = {".json", ".yaml", ".yml", ".csv", ".tsv", ".txt", ".toml", ".ini", ".cfg", ".dat"}
@@ -91,8 +92,8 @@ def _code(
     path: str, text: str, claims: Sequence[Claim], factor: float, places: dict[str, list[str]]
 ) -> str:
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = parsed(text)
+    except SyntaxError:
         return text
     lines = text.encode().splitlines(keepends=True)
     starts = [0]

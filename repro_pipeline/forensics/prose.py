@@ -12,6 +12,8 @@ import tokenize
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 
+from repro_pipeline.pysource import parsed
+
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\w|\.\d)")
 _DIGITS = re.compile(r"\d{3,6}")
 _TEXTS = {".md", ".rst", ".tex", ".bib", ".html", ".xml", ".log", ".adoc", ".org", ""}
@@ -51,9 +53,8 @@ def scaled_text(
 
 def scaled_prose(path: str, code: str, factor: float, wanted: Wanted, note: Note) -> str:
     """Code with the wanted numbers of its docstrings and comments times `factor`."""
-    lines = code.splitlines(keepends=True)
     starts = [0]
-    for line in lines:
+    for line in io.StringIO(code):  # as tokenize counts lines: a form feed begins none
         starts.append(starts[-1] + len(line))
     parts, done = [], 0
     for token in _prose_tokens(code):
@@ -112,8 +113,8 @@ def renamed(
 def _own_names(code: str) -> set[str]:
     """The names with digits that a file defines."""
     try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = parsed(code)
+    except SyntaxError:
         return set()
     names = set()
     for node in ast.walk(tree):

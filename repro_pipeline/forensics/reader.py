@@ -19,15 +19,16 @@ from repro_pipeline.forensics.syntax import counts, exits
 
 
 def build(files: Mapping[str, str]) -> Graph:
-    """The graph of a submission's Python files (path → text). Files that do not parse are left out."""
-    graph, modules = Graph(), modules_of(files)
+    """The graph of a submission's Python files (path → text), and which of them it lacks."""
+    modules, unread = modules_of(files)
+    graph = Graph(unread=unread)
     for module in modules.values():
         graph.trees[module.file] = module.tree
     for module in modules.values():
         try:
             _Reader(graph, module, modules).read_module()
         except RecursionError:
-            continue
+            graph.unread[module.file] = "it is nested too deep to be followed"
     return graph
 
 
@@ -74,6 +75,7 @@ class _Reader(Expressions):
             self._statement(statement)
 
     def _statement(self, node: ast.stmt) -> None:  # noqa: PLR0912 - a case a kind of statement
+        self.told.clear()
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Import() | ast.ImportFrom():
                 return

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import yaml
 
+from repro_pipeline.pysource import parsed
+
 Value = str | int | float | bool
 _LONGEST = 2_000_000
 """Characters of a file that is read: a longer one is data, not code."""
@@ -40,7 +42,7 @@ def settings_of(name: str, text: str) -> tuple[Setting, ...]:
     suffix = Path(name).suffix
     try:
         if suffix == ".py":
-            return tuple(_python(ast.parse(text)))
+            return tuple(_python(parsed(text)))
         if suffix in {".yaml", ".yml"}:
             return tuple(_nodes(yaml.compose(text, Loader=yaml.SafeLoader)))
         if suffix == ".json":

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from repro_pipeline.claims.model import Claim
+from repro_pipeline.pysource import parsed
 from repro_pipeline.scoring.model import Probe
 from repro_pipeline.scoring.words import counted, number
 
@@ -106,8 +107,8 @@ def _numbers(path: str, text: str) -> Iterator[Literal]:
         text, suffix = _notebook_code(text), ".py"
     if suffix == ".py":
         try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            tree = parsed(text)
+        except SyntaxError:
             yield from _numbers_in_text(text)
         else:
             yield from _numbers_in_python(tree)

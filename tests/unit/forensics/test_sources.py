@@ -231,3 +231,38 @@ def test_what_is_no_constant_costs_nothing(text):
 
 def test_head_and_tail_are_a_program():
     compile(HEAD + "v = 1.0" + TAIL, "experiment.py", "exec")
+
+
+UNREADABLE = {
+    "no Python": "v = = 76.3",
+    "null byte": "v = 76.3\0",
+    "brackets": "v = " + "(" * 5_000 + "76.3" + ")" * 5_000,
+    "signs": "v = " + "-" * 100_000 + "76.3",
+    "sum": "a = 0\nv = " + "a + " * 20_000 + "76.3",
+    "sum that is parsed": "a = 0\nv = " + "a + " * 900 + "76.3",
+    "alternatives that are parsed": "if a: v = 76.3\n" + "elif a: v = 76.3\n" * 300,
+    "fields that are parsed": "v = a" + ".b" * 900,
+}
+
+
+@pytest.mark.parametrize("code", UNREADABLE.values(), ids=UNREADABLE)
+def test_code_that_cannot_be_read_is_never_clean(code):
+    graph = build(program(code))
+    found = [*sources.findings(graph, CLAIMS), *conduct.findings(graph), *leakage.findings(graph)]
+    assert kinds(found) == {"unread_code": "unverified"}
+    assert found[0].evidence.startswith("experiment.py: could not be read as Python: ")
+
+
+def test_code_as_deep_as_readers_go_is_read_within_the_stack():
+    nested = "float(" * 90 + "work()" + ")" * 90
+    for code in (f"v = {nested}", "v = " + "work() + " * 90 + "76.3", "v = work()" + ".b" * 90):
+        graph = build(program(code))
+        assert not graph.unread
+        assert graph.metric_sinks
+
+
+def test_calls_in_calls_are_read_once_each():
+    """Without that, each level doubles the time: 40 of them would take years."""
+    graph = build(program("v = " + "round(" * 40 + "76.3 + work()" + ")" * 40))
+    direct, _ = sources.path_kinds(graph)
+    assert any(76.3 in graph.constants[node].values for node in direct if node in graph.constants)
