@@ -26,10 +26,33 @@ def collect_assumptions(
         f"The assumption '{name}' quotes words that do not stand in its source." for name in lost
     ]
     warnings += [
-        f"The paper rests on '{key}', but no text of it is at hand: add it under references/."
+        f"The paper rests on {named(key, paper)}, but no text of it is at hand: "
+        "add it under references/."
         for key in lineage.unread
     ]
     return AssumptionLedger(assumptions=assumptions, warnings=tuple(warnings))
+
+
+def named(key: str, paper: Paper) -> str:
+    """A cited work by authors and year, as far as they were read, with its key in the paper's list.
+
+    `Tibshirani, 1996 ('Regression shrinkage'; 2 in its list)`; where nothing was read, its key alone.
+    """
+    work = next((one for one in paper.references if one.key == key), None)
+    listed = f"{key} in its list" if key.isdecimal() else f"'{key}'"
+    if work is None or not (work.authors or work.title or work.text.strip()):
+        return listed
+    names = [name for name in work.authors if name.lower() != "others"]
+    families = [
+        name.partition(",")[0] if "," in name else (name.split() or [name])[-1] for name in names
+    ]
+    many = len(families) < len(work.authors) or len(families) > 2
+    who = f"{families[0]} et al." if families and many else " and ".join(families)
+    head = ", ".join(str(part) for part in (who, work.year) if part)
+    title = f"'{work.title}'" if work.title else "" if head else f"'{work.text.strip()[:60]}'"
+    if not head:
+        return f"{title} ({listed})"
+    return f"{head} ({title}; {listed})" if title else f"{head} ({listed})"
 
 
 def _checked(

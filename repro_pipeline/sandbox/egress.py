@@ -182,7 +182,17 @@ def address_of(text: str) -> tuple[str, tuple[str, ...]]:
     path = [part for part in _settled(parts.path).split("/") if part]
     if path:
         path[-1] = path[-1].removesuffix(".git")
-    return (parts.hostname or "").removeprefix("www.").removesuffix("."), tuple(path)
+    host = (parts.hostname or "").removeprefix("www.").removesuffix(".")
+    return _repository_of(host, tuple(path))
+
+
+def _repository_of(host: str, path: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """The repository behind an address of GitHub's other hosts: archives, single files, its API."""
+    if host == "api.github.com" and path[:1] == ("repos",):
+        host, path = "codeload.github.com", path[1:]
+    if host in {"codeload.github.com", "raw.githubusercontent.com"} and len(path) >= 2:
+        return "github.com", path[:2]
+    return host, path
 
 
 def named_source(text: str) -> str:

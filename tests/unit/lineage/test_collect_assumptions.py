@@ -9,12 +9,20 @@ from hypothesis import strategies as st
 from repro_pipeline.bundle.folder import open_bundle
 from repro_pipeline.bundle.task import Task
 from repro_pipeline.errors import BundleError
-from repro_pipeline.lineage.assumptions import collect_assumptions
+from repro_pipeline.lineage.assumptions import collect_assumptions, named
 from repro_pipeline.lineage.ledger import assumptions_of
 from repro_pipeline.lineage.model import AssumptionGiven, AssumptionSource, Lineage, RankedReference
 from repro_pipeline.lineage.rank import rank_references, read_references
 from repro_pipeline.paper.latex.reader import read_latex
-from repro_pipeline.paper.model import Caption, Paper, Section, Source, SourceFormat, Table
+from repro_pipeline.paper.model import (
+    Caption,
+    Paper,
+    Reference,
+    Section,
+    Source,
+    SourceFormat,
+    Table,
+)
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "random-forests-2001"
 NOTE = """---
@@ -101,6 +109,27 @@ def test_a_quote_that_does_not_stand_there_is_kept_marked_and_told():
         "The assumption 'a' quotes words that do not stand in its source.",
         "The paper rests on 'c2000', but no text of it is at hand: add it under references/.",
     )
+
+
+@pytest.mark.parametrize(
+    ("work", "said"),
+    [
+        (
+            {"key": "2", "authors": ("R. Tibshirani",), "year": 1996, "title": "Shrinkage"},
+            "Tibshirani, 1996 ('Shrinkage'; 2 in its list)",
+        ),
+        (
+            {"key": "a1", "authors": ("Doe, Jane", "Roe, R."), "year": 2001},
+            "Doe and Roe, 2001 ('a1')",
+        ),
+        ({"key": "3", "authors": ("A. B", "C. D", "E. F")}, "B et al. (3 in its list)"),
+        ({"key": "4", "text": "Some old work."}, "'Some old work.' (4 in its list)"),
+        ({"key": "5"}, "5 in its list"),
+    ],
+)
+def test_a_work_without_a_text_is_named_as_a_reader_knows_it(work, said):
+    paper = PAPER.model_copy(update={"references": (Reference(**{"text": "", **work}),)})
+    assert named(work["key"], paper) == said
 
 
 @pytest.mark.parametrize(

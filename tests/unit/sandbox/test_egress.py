@@ -130,6 +130,21 @@ def test_excluded_sources_are_refused_by_name(host: str, path: str):
 
 
 @pytest.mark.parametrize(
+    "address",
+    [
+        "https://codeload.github.com/Owner/Name/zip/refs/heads/main",
+        "raw.githubusercontent.com/owner/name/main/data.csv",
+        "https://api.github.com/repos/owner/name/tarball",
+    ],
+)
+def test_an_address_of_a_repository_s_archive_or_file_is_the_repository(address: str):
+    assert address_of(address) == ("github.com", ("owner", "name"))
+    some = rules(address)
+    assert some.refusal(get("/owner/name/archive/main.zip", host="github.com"))
+    assert some.refusal(get("/owner/other/archive/main.zip", host="github.com")) == ""
+
+
+@pytest.mark.parametrize(
     "spelled", ["zope.interface", "Zope_Interface[test]>=5", " zope-interface"]
 )
 def test_a_package_is_one_however_it_is_spelled(spelled: str):
