@@ -125,7 +125,7 @@ def _prose_places(path: str, content: str) -> Iterator[tuple[int, int]]:
         yield from (match.span() for match in _LINE_COMMENT.finditer(content))
         return
     starts = [0]
-    for line in content.splitlines(keepends=True):
+    for line in io.StringIO(content):  # as tokenize counts lines: a form feed begins none
         starts.append(starts[-1] + len(line))
     try:
         for token in tokenize.generate_tokens(io.StringIO(content).readline):

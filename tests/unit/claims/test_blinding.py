@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from repro_pipeline.claims.blind_files import blind_files
+from repro_pipeline.claims.blind_files import _prose_places, blind_files
 from repro_pipeline.claims.blinding import blind_paper, secrets_for
 from repro_pipeline.claims.leaks import leaks, shown_text
 from repro_pipeline.claims.masking import Reach, mask_text
@@ -423,6 +423,12 @@ def test_given_code_is_masked_and_its_results_are_withheld():
     assert prose["source"] == "Accuracy is [masked] %."
     assert (code["source"], code["outputs"]) == ("lr = 0.1\nprint(accuracy)", [])
     assert {claim for span in made.spans for claim in span.claims} == {"ours-acc"}
+
+
+def test_comments_are_found_in_code_with_form_feeds():
+    code = "a = 1\f\nb = 2\f\nc = 3\f\nd = 4\nLR = 0.1  # it came to about 93 points with this\n"
+    places = [code[start:end] for start, end in _prose_places("train.py", code)]
+    assert places == ["# it came to about 93 points with this"]
 
 
 def test_a_cited_work_keeps_its_own_results():
