@@ -8,6 +8,7 @@ the settings by which it reached its index are in the image.
 from __future__ import annotations
 
 import json
+import re
 
 from packaging.utils import canonicalize_name
 
@@ -28,6 +29,10 @@ STAGE_LABEL = "repro_pipeline.stage"
 
 PYTHON = ENV / "bin" / "python"
 """The environment's interpreter in an image."""
+
+_IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]*", re.ASCII)
+_BREAK = re.compile(r"[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]|\r(?!\n)")
+_VERSION = re.compile(r"\d+(\.\w+)*", re.ASCII)
 
 _SCRIPT = (
     HOST_SCRIPT
@@ -51,7 +56,19 @@ def dockerfile(lock_text: str, *, base: str, python: str, certificates: bool = F
 
     `base` is the image that it is built upon, `python` the version that it must have (3.11, 3.11.7).
     With `certificates`, a file `certificates.pem` lies there too, and pip trusts these alone.
+    Raises BuildError for a base or a version that would be read as instructions, and for a lock with
+    lines that only pip sees.
     """
+    if not _IMAGE.fullmatch(base):
+        raise BuildError(f"{base!r} is no name of an image.", hint="Correct `docker: base`.")
+    if not _VERSION.fullmatch(python):
+        raise BuildError(f"{python!r} is no version of Python.", hint="Write it as 3.11.")
+    if found := _BREAK.search(lock_text):
+        raise BuildError(
+            f"holds {found[0]!r}, which begins a line for pip and none for others.",
+            where=f"{LOCK_NAME}:{lock_text.count(chr(10), 0, found.start()) + 1}",
+            hint="Take it out.",
+        )
     named = {canonicalize_name(e.requirement.name) for e in parse_entries(lock_text, LOCK_NAME)}
     unlocked = [name for name in ("pip", "setuptools", "wheel") if name not in named]
     trust = f"--cert /build/{CERTIFICATES} " if certificates else ""

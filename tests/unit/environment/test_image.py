@@ -48,3 +48,27 @@ def test_the_base_images_python_must_be_the_locks(python: str, parts: int):
 def test_what_is_no_lock_is_refused():
     with pytest.raises(BuildError):
         dockerfile("six @ \n", base="b", python="3.11")
+
+
+@pytest.mark.parametrize("base", ["b\nRUN id", "b AS c", "--platform=x b", "", "$(id)", "b\n"])
+def test_an_image_name_that_holds_instructions_is_refused(base):
+    with pytest.raises(BuildError, match="no name of an image"):
+        dockerfile(LOCK, base=base, python="3.11")
+
+
+@pytest.mark.parametrize("base", ["b", "localhost:5000/a/b_c:3.11-slim", "a@sha256:" + "0" * 64])
+def test_names_of_images_are_taken_as_they_stand(base):
+    assert dockerfile(LOCK, base=base, python="3.11").startswith(f"FROM {base} AS build\n")
+
+
+@pytest.mark.parametrize("python", ["3.11\nRUN id", "3.11'; id; '", ""])
+def test_a_version_that_holds_a_command_is_refused(python):
+    with pytest.raises(BuildError, match="no version of Python"):
+        dockerfile(LOCK, base="b", python=python)
+
+
+@pytest.mark.parametrize("end", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\r"])
+def test_a_lock_hides_no_line_from_all_but_pip(end):
+    with pytest.raises(BuildError, match=r"requirements\.lock:3: .*begins a line for pip"):
+        dockerfile(f"{LOCK}# note{end}other==2.0 {HASH}\n", base="b", python="3.11")
+    assert "FROM b" in dockerfile(LOCK.replace("\n", "\r\n"), base="b", python="3.11")
