@@ -59,7 +59,8 @@ def connect(host: str | None) -> docker.DockerClient:
     except ImportError:
         raise SandboxUnavailable(
             "the package docker is not installed.",
-            hint="Run `pip install 'repro-pipeline[docker]'`.",
+            hint="Run `.venv/bin/pip install '.[docker]'` in the clone, or "
+            "`pip install 'repro-pipeline[docker]'`.",
         ) from None
     try:
         if host is None:
@@ -77,6 +78,7 @@ def spoken(what: str) -> Iterator[None]:
     """Turn what the engine refuses into a SandboxUnavailable that says what was tried."""
     import docker
     import requests
+    import urllib3
 
     try:
         yield
@@ -85,7 +87,12 @@ def spoken(what: str) -> Iterator[None]:
             f"the Docker engine lacks the image: {_reason(error)}.",
             hint="Fetch it with `docker pull`, or name another in `docker: base`.",
         ) from None
-    except (docker.errors.DockerException, requests.RequestException) as error:
+    except (
+        docker.errors.DockerException,
+        requests.RequestException,
+        urllib3.exceptions.HTTPError,  # where it ends in the middle of an answer
+        ConnectionError,
+    ) as error:
         raise SandboxUnavailable(f"the Docker engine could not {what}: {_reason(error)}.") from None
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from repro_pipeline.errors import SandboxUnavailable
+from repro_pipeline.sandbox.gpu import chosen_gpus
 from repro_pipeline.sandbox.policy import OUT, WORK, Mount, SandboxPolicy, default_environment
 from repro_pipeline.sandbox.seccomp_profile import profile
 
@@ -114,10 +115,11 @@ def _bind(source: Path, target: Path, *, read_only: bool = False) -> dict:
 
 
 def _cards(numbers: tuple[int, ...]) -> dict:
+    """These cards of the host: by uuid where told, since the engine numbers them in an order of its own."""
     return {
         "Driver": "",
         "Count": 0,
-        "DeviceIDs": [str(number) for number in numbers],
+        "DeviceIDs": [card.uuid or str(card.number) for card in chosen_gpus(numbers)],
         "Capabilities": [["gpu"]],
         "Options": {},
     }
