@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from repro_pipeline.commands import launches, opening
 from repro_pipeline.commands.exits import FAULT, MENDABLE
+from repro_pipeline.commands.interrupts import interruptible
 from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import UserError
 from repro_pipeline.stage_names import STAGES
@@ -87,6 +88,7 @@ def run(options: argparse.Namespace) -> int:
     codes = [MENDABLE] if len(found) < len(papers) else []
     if options.detach and found:
         return max([launches.detach(project, found, options), *codes])
+    interruptible()
     for paper in found:
         try:
             codes.append(_run_one(project, paper, options.stage, how))

@@ -7,10 +7,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from ipaddress import ip_address
 
 from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import OK
+from repro_pipeline.commands.interrupts import interruptible
 from repro_pipeline.commands.parser import command
 
 
@@ -44,10 +46,10 @@ def ui(options: argparse.Namespace) -> int:
     if not _is_loopback(options.host) and not options.read_only:
         print(f"warning: whoever reaches {options.host}:{options.port} can run code as you.")
     print(f"starting http://{options.host}:{options.port}, ready in about 15 s (stop with Ctrl-C)")
+    interruptible()
     server = subprocess.Popen(
         command, env=opening.dagster_environment(project), start_new_session=True
     )
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         return server.wait()
     except KeyboardInterrupt:
@@ -62,13 +64,15 @@ def _is_loopback(host: str) -> bool:
 
 
 def _end(server: subprocess.Popen) -> int:
-    """End the whole process group: politely, then not."""
+    """End the whole process group, what the server began included: politely, then not."""
     for sign, patience in ((signal.SIGINT, 15), (signal.SIGTERM, 5), (signal.SIGKILL, 5)):
+        deadline = time.monotonic() + patience
         try:
             os.killpg(server.pid, sign)
-            server.wait(patience)
-        except subprocess.TimeoutExpired:
-            continue
+            while time.monotonic() < deadline:
+                server.poll()
+                os.killpg(server.pid, 0)  # raises where none of the group is left
+                time.sleep(0.1)
         except ProcessLookupError:
             break
     return OK

@@ -87,6 +87,19 @@ def test_two_papers_at_once_survive_a_hang_up_and_one_is_ended(slow: Project, re
     assert again[: len(done)] == done and len(again) == 4
 
 
+def test_a_launch_of_a_script_is_ended_by_term_with_a_sentence(slow: Project, repro):
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as by `repro run one &` in a script
+    try:
+        process = repro("run", "one")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    until(lambda: made(slow, "one"))
+    process.terminate()
+    told, _ = process.communicate(timeout=60)
+    assert process.returncode == 130 and "Interrupted." in told, told
+    assert latest(slow, "one", "baseline").status is Status.CANCELLED
+
+
 def test_a_full_disk_under_one_log_ends_no_keeper(slow: Project, project: Path):
     folder = slow.state / "launches"
     folder.mkdir()

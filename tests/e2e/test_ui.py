@@ -6,6 +6,8 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -89,6 +91,41 @@ def server(project: Path, repro):
     yield running
     os.kill(process.pid, signal.SIGINT)
     assert process.wait(60) == 0
+
+
+def test_term_ends_all_of_it_though_a_script_had_sigint_ignored(project: Path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "repro_pipeline.cli", "ui", "--port", str(port)]
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as by `repro ui &` in a script
+    try:
+        process = subprocess.Popen(command, cwd=project, stdout=subprocess.DEVNULL)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    running = Server(f"http://127.0.0.1:{port}")
+    while True:
+        assert process.poll() is None
+        try:
+            running.ask("{ version }")
+            break
+        except OSError:
+            time.sleep(0.5)
+    group = int(children.read_text().split()[0])
+    process.terminate()
+    assert process.wait(60) == 0
+    with pytest.raises(ProcessLookupError):
+        os.killpg(group, 0)
+    left = [p for p in Path("/proc").glob("[0-9]*/environ") if _in(p, str(project))]
+    assert left == []
+
+
+def _in(environ: Path, folder: str) -> bool:
+    try:
+        return f"DAGSTER_HOME={folder}" in environ.read_text()
+    except OSError:
+        return False
 
 
 def check(server: Server, name: str, paper: str = "tiny") -> dict:
