@@ -104,9 +104,13 @@ def _earlier_evaluations(evidence: Evidence, attempts: Sequence[Attempt]) -> Ite
             claims=tuple(sorted(claims)),
         )
     elif others:
+        cancelled = sum(attempt.status is Status.CANCELLED for attempt in others)
+        failed = len(others) - cancelled
+        said = [counted(failed, "evaluation run") + " failed"] if failed else []
+        said += [counted(cancelled, "evaluation run") + " cancelled"] if cancelled else []
         yield Finding(
-            kind="earlier_failures",
-            evidence=f"{counted(len(others), 'evaluation run')} of other code or configuration failed.",
+            kind="earlier_failures" if failed else "earlier_cancelled",
+            evidence=f"Of other code or configuration: {', '.join(said)}.",
             severity="info",
         )
 

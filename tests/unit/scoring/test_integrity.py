@@ -34,6 +34,7 @@ from repro_pipeline.scoring.model import IntegrityEvidence, IntegrityStatus
 from repro_pipeline.scoring.probes import fresh_seed_probe, response_probe
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.scoring.score import score
+from repro_pipeline.status import Status
 
 CLEAN, UNVERIFIED = IntegrityStatus.CLEAN, IntegrityStatus.UNVERIFIED
 SUSPECT, VIOLATION = IntegrityStatus.SUSPECT, IntegrityStatus.VIOLATION
@@ -264,6 +265,18 @@ def test_earlier_evaluations_are_told():
     assert severity(case, "earlier_failures", [failed]) == "info"
     own = [a for one in case.runs for a in one.attempts]
     assert judged(case, own).integrity is CLEAN
+
+
+def test_what_a_user_cancelled_did_not_fail():
+    case = trivial()
+    failed = attempt(1, None, salt="other code")
+    ended = attempt(2, None, salt="other code").model_copy(update={"status": Status.CANCELLED})
+    said = {f.kind: f.evidence for f in judged(case, [failed, ended]).findings}
+    assert said["earlier_failures"] == (
+        "Of other code or configuration: 1 evaluation run failed, 1 evaluation run cancelled."
+    )
+    said = {f.kind: f.evidence for f in judged(case, [ended]).findings}
+    assert "earlier_failures" not in said and "failed" not in said["earlier_cancelled"]
 
 
 def test_a_sudden_approach_is_worth_a_look():
