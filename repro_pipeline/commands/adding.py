@@ -154,6 +154,28 @@ def tell_code(bundle: Path) -> None:
         _say(f"A notebook: `code: {{notebook: {notebook.name}}}` in task.yaml runs it.")
 
 
+def next_step(bundle: Path) -> str:
+    """What is to be done with an added paper: run it, or say first what its code needs to be run."""
+    from repro_pipeline.bundle.folder import TASK_NAME, open_bundle
+    from repro_pipeline.experiment.load import SPEC_NAME
+
+    code, given = _code_of(bundle)
+    run = f"`repro run {bundle.name}`"
+    if code is None or (code / SPEC_NAME).exists():
+        return f"Reproduce it with {run}."
+    missing = []
+    if given is None or not (given.command or given.notebook):
+        missing.append("under `code` the command or notebook of one run")
+    if not open_bundle(bundle, paper="added").task.outputs:
+        missing.append("under `outputs` where it leaves its values")
+    if not missing:
+        return f"Reproduce it with {run}."
+    if given and given.command and not any("{out}" in part for part in given.command):
+        missing.insert(0, "in the command `{seed}` and `{out}` where the code takes them")
+    where = f"papers/{bundle.name}/{TASK_NAME}"
+    return f"Before {run}, say in {where} {', and '.join(missing)} (docs/import.md)."
+
+
 def _code_of(bundle: Path) -> tuple[Path | None, TaskCode | None]:
     """The folder of the code, None where there is none, and what the task says of it."""
     from repro_pipeline.bundle.folder import open_bundle

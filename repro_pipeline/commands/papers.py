@@ -142,7 +142,7 @@ def add(options: argparse.Namespace) -> int:
     register_papers(opening.instance_of(project), project)
     adding.tell_import(record, paper)
     adding.tell_code(folder)
-    print(f"Added {paper}. Reproduce it with `repro run {paper}`.")
+    print(f"Added {paper}. {adding.next_step(folder)}")
     return OK
 
 
@@ -162,9 +162,15 @@ def _copy(source: Path, fresh: Path, *, paper: str, has_code: bool) -> None:
             where=str(source),
             hint=f"For the paper of arXiv: `repro add arxiv:{source.name}`.",
         )
+    if not source.exists():
+        raise UserError(
+            "no such bundle.",
+            where=str(source),
+            hint="Give a paper's folder, arxiv:ID, or the address of a PDF.",
+        )
     if fresh.is_relative_to(source):
         raise UserError("a bundle cannot hold the project.", where=str(source))
-    if has_code or not source.is_dir():
+    if has_code:
         open_bundle(source, paper=paper)
     shutil.copytree(source, fresh, symlinks=True)
 

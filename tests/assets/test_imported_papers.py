@@ -215,7 +215,30 @@ def test_a_bundle_that_says_how_it_is_run_is_told_nothing_more(project, paper, c
     assert "python measure.py" in said and "notebook: n.ipynb" in said
     write(paper, {"task.yaml": "code: {command: [python, a.py]}\n"})
     assert main(["add", str(paper), "--id", "two"]) == 0
-    assert capsys.readouterr().out == "Added two. Reproduce it with `repro run two`.\n"
+    assert capsys.readouterr().out == (
+        "Added two. Before `repro run two`, say in papers/two/task.yaml in the command `{seed}` and "
+        "`{out}` where the code takes them, and under `outputs` where it leaves its values "
+        "(docs/import.md).\n"
+    )
+    task = TASK.replace("exclude: [github.com/ada]", "code: {command: [python, a.py]}")
+    outputs = "outputs:\n  - {claim: noisy-plain, file: stdout, regex: '(.*)'}\n"
+    write(paper, {"task.yaml": task + outputs})
+    assert main(["add", str(paper), "--id", "three"]) == 0
+    assert capsys.readouterr().out == "Added three. Reproduce it with `repro run three`.\n"
+
+
+def test_code_that_nothing_says_how_to_run_is_not_said_to_be_ready(project, paper, capsys):
+    write(paper, {"code/a.py": "1"})
+    (paper / "task.yaml").unlink(missing_ok=True)
+    assert main(["add", str(paper), "--id", "bare"]) == 0
+    said = capsys.readouterr().out
+    assert "Reproduce it" not in said and "command or notebook of one run" in said
+
+
+def test_a_folder_that_is_not_there_lists_no_other_folders(project, capsys):
+    assert main(["add", "/nonexist"]) == 2
+    said = capsys.readouterr().err
+    assert "no such bundle" in said and "These exist" not in said and "arxiv:ID" in said
 
 
 def test_what_is_no_folder_is_a_sentence(project, tmp_path, capsys):
