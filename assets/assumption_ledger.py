@@ -64,7 +64,7 @@ def what_assumptions_rest_on(
 
 
 @stage_asset(
-    group="understand", version="3", describe=describe, depends_on=what_assumptions_rest_on
+    group="understand", version="4", describe=describe, depends_on=what_assumptions_rest_on
 )
 def assumption_ledger(
     stage: Stage,

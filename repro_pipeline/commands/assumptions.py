@@ -154,7 +154,7 @@ def _show(ledger: AssumptionLedger, tested: dict[str, list[str]]) -> None:
 
     from repro_pipeline.terminal import wide_console
 
-    console = wide_console(160)
+    console = wide_console()
     grid = Grid(box=SIMPLE_HEAD)
     for name in ("assumption", "influence", "what is assumed", "source", "instead", "tested"):
         grid.add_column(name, overflow="fold")
@@ -194,7 +194,7 @@ def _show_plan(project: Project, paper: str, ledger: AssumptionLedger) -> None:
     left = budget.wall_clock if budget.wall_clock is not None else float("inf")
     tested = _tested(project, paper)
     plan = plan_tests(ledger.assumptions, seconds, budget=left, tested=tested)
-    console = wide_console(160)
+    console = wide_console()
     grid = Grid(box=SIMPLE_HEAD)
     for name in (
         "assumption",
@@ -227,6 +227,7 @@ def _source(one: Assumption) -> str:
     place = source.reference or ""
     if source.file:
         place += f" {source.file}" + (f":{source.line}" if source.line else "")
-    words = [str(source.kind).replace("_", " "), place.strip(), source.note or ""]
+    kind = str(source.kind).replace("_", " ")
+    words = [kind, place.strip(), (source.note or "").removeprefix(f"{kind}: ")]
     found = {True: "", False: "QUOTE NOT FOUND", None: ""}[one.source_found]
     return ", ".join(part for part in (*words, found, f"by {one.proposed_by}") if part)

@@ -84,21 +84,22 @@ def _show(project: Project, paper: str, reported: ReportedClaims) -> None:
     from rich.table import Table as Grid
     from rich.text import Text
 
+    from repro_pipeline.report import words
     from repro_pipeline.terminal import wide_console
 
-    console = wide_console(160)
+    console = wide_console()
     grid = Grid(box=SIMPLE_HEAD)
     for name in ("claim", "reported", "metric", "better", "where it stands", "read at"):
         grid.add_column(name, overflow="fold")
     for claim in reported.claims:
         star = " ★" if claim.key else ""
-        unit = f" ({claim.unit})" if claim.unit else ""
+        sign = words.unit(claim)
         grid.add_row(
             *map(
                 Text,
                 (
                     f"{claim.id}{star}",
-                    f"{claim.text or '(no number)'}{unit}",
+                    f"{claim.text or '(no number)'}{f' {sign}' if sign else ''}",
                     claim.metric,
                     str(claim.direction),
                     str(claim.address),

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from repro_pipeline.lineage.gaps import Gaps
     from repro_pipeline.paper.model import Paper
 
+_SHORT = {"item", "status", "influence"}
+
 
 def add_to(commands) -> None:
     """Add it to the parser."""
@@ -49,29 +51,33 @@ def _paper(given: Path) -> Paper:
 
 
 def _print(found: Gaps) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from repro_pipeline.terminal import wide_console
 
     style = {"stated": "green", "contradicted": "bold red", "missing": "yellow"}
     table = Table(box=None, padding=(0, 2, 0, 0), title=found.title, title_justify="left")
     for heading in ("item", "status", "influence", "where", "what"):
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading, overflow="fold", no_wrap=heading in _SHORT)
     asked = [gap for gap in found.items if gap.status != "not_applicable"]
     for gap in asked:
         span = gap.spans[0] if gap.spans else None
         status = Text(gap.status.replace("_", " "), style=style.get(gap.status, "dim"))
-        said = Text(span.text if span else gap.why or gap.question)
+        unsaid = gap.question if gap.status == "missing" else gap.why or gap.question
+        said = Text(span.text if span else unsaid)
         said.truncate(160, overflow="ellipsis")
         table.add_row(
             gap.item, status, str(gap.influence), Text(span.section if span else ""), said
         )
-    console = Console(highlight=False)
-    console.print(table)
+    console = wide_console()
+    console.print(table, highlight=False)
     count = len(found.missing)
     named = ", ".join(gap.item for gap in found.missing) or "nothing"
-    console.print(f"Kinds of experiment: {', '.join(found.kinds) or 'none recognised'}.")
-    console.print(f"{count} of {len(asked)} items are missing: {named}.")
+    console.print(Text(f"Kinds of experiment: {', '.join(found.kinds) or 'none recognised'}."))
+    console.print(Text(f"{count} of {len(asked)} items are missing: {named}."))
+    if found.missing:
+        console.print(Text(f"Beside what is missing stands the question. {found.missing[0].why}"))
     others = ", ".join(gap.item for gap in found.items if gap not in asked)
     if others:
-        console.print(f"Not asked of such experiments: {others}.")
+        console.print(Text(f"Not asked of such experiments: {others}."))

@@ -86,7 +86,7 @@ def _print(paper: Paper, options: argparse.Namespace) -> int:
     from repro_pipeline.paper.document import document_of
     from repro_pipeline.terminal import wide_console
 
-    console = wide_console(200)
+    console = wide_console()
     tables = _chosen(paper, options.table) if options.table else None
     if options.json:
         print(document_of(paper, tables).model_dump_json(by_alias=True, indent=1))

@@ -59,7 +59,7 @@ def rescore(options: argparse.Namespace) -> int:
             resources={"project": ProjectResource(root=str(project.root))},
             tags=BY_COMMAND,
             run_config={
-                "ops": {"rescore": {"config": {"papers": papers}}},
+                "ops": {"rescore": {"config": {"papers": papers, "tell": True}}},
                 "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
             },
         )
@@ -180,7 +180,7 @@ def _print_history(project: Project, paper: str, made: Sequence[Scoring], *, as_
     if as_json:
         print(json.dumps(rows, indent=1))
     else:
-        _table(wide_console(160), rows)
+        _table(wide_console(), rows)
     return OK
 
 

@@ -87,7 +87,7 @@ def _print(project: Project, row: SweepEnded) -> None:
     from repro_pipeline.sweeps.model import SweepResult
     from repro_pipeline.terminal import wide_console
 
-    console = wide_console(140)
+    console = wide_console()
     kind = "newly resolved dependencies" if row.fresh_dependencies else "the locked environment"
     console.print(f"[bold]{escape(row.paper)}[/bold], sweep {row.number}, {kind}", highlight=False)
     if row.result is None:

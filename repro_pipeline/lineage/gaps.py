@@ -170,7 +170,8 @@ def _gap(
         why = f"The experiments are not of the kind {' or '.join(item.for_)}."
         return Gap(**base, status=GapStatus.NOT_APPLICABLE, why=why)
     if not spans and not rows:
-        why = f"None of {len(said)} sentences and {len(tables)} tables says it."
+        counts = (f"{len(said)} sentence{'s' * (len(said) != 1)}", len(tables))
+        why = f"None of {counts[0]} and {counts[1]} table{'s' * (len(tables) != 1)} says it."
         return Gap(**base, status=GapStatus.MISSING, why=why)
     if differing := _differing([*spans, *rows], checklist):
         values = " and ".join(str(span.value) for span in differing)

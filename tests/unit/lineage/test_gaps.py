@@ -2,6 +2,7 @@
 
 import pytest
 
+from repro_pipeline.cli import main
 from repro_pipeline.errors import FileFormatError
 from repro_pipeline.lineage.checklist import load_checklist
 from repro_pipeline.lineage.gaps import Gap, GapStatus, find_gaps
@@ -241,3 +242,13 @@ def test_where_the_code_is_may_be_said_in_the_introduction(tmp_path):
     found = {gap.item: gap for gap in find_gaps(read_markdown(path), load_checklist()).items}
     assert found["code"].status is GapStatus.STATED
     assert found["batch-size"].status is GapStatus.MISSING
+
+
+def test_gaps_on_a_terminal_break_no_name_and_ask_for_what_is_missing(tmp_path, capsys):
+    (tmp_path / "paper.md").write_text(f"# A study\n\n## Experiments\n\n{NETWORK}\n")
+    assert main(["gaps", str(tmp_path / "paper.md")]) == 0
+    said = capsys.readouterr().out
+    assert "\nhyperparameter-selection  missing" in said
+    assert "How were hyperparameters chosen" in said
+    assert said.count("None of") == 1
+    assert max(map(len, said.splitlines())) <= 120
