@@ -63,7 +63,7 @@ def rests_on(
     }
 
 
-@stage_asset(group="evidence", version="3", describe=describe, depends_on=rests_on)
+@stage_asset(group="evidence", version="4", describe=describe, depends_on=rests_on)
 def integrity(
     stage: Stage,
     paper_bundle: Bundle,

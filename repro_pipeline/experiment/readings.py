@@ -28,15 +28,16 @@ from repro_pipeline.forensics import (
     seeding,
     sources,
 )
+from repro_pipeline.forensics.following import Followed, followed, held
 from repro_pipeline.forensics.graph import Graph
 from repro_pipeline.forensics.mutate import FACTORS
 from repro_pipeline.forensics.prose import in_prose, is_prose
 from repro_pipeline.forensics.reader import build
 from repro_pipeline.forensics.record import Record, parse
-from repro_pipeline.forensics.response import Followed, followed
 from repro_pipeline.sandbox.policy import OUT, WORK
 from repro_pipeline.scoring.literals import telling_digits
 from repro_pipeline.scoring.model import Finding
+from repro_pipeline.scoring.words import number
 from repro_pipeline.stages import Stage
 from repro_pipeline.submission.model import Submission
 
@@ -48,6 +49,7 @@ _WRITTEN_DOWN = {
     "looked_up_by_seed",
 }
 """Kinds that rest on reported values in the code: in mode `code`, authors may write theirs down."""
+_OF_DATA = {"noise", "labels", "train_labels", "test_labels", "test_inputs", "fit_labels"}
 _RECORDS = 4
 _BINARY_LIMIT = 32 << 20
 
@@ -192,12 +194,19 @@ def _files(given: Readings) -> list[Path]:
 
 
 def _paper(given: Readings) -> str:
-    """The paper's sources as text, where they are text."""
-    names = [
-        name for name in given.setting.bundle.sources if name.endswith((".md", ".tex", ".txt"))
+    """The paper's sources as text, where they are text; of a folder of LaTeX, all of them."""
+    return paper_text([given.stage.bundle_folder / name for name in given.setting.bundle.sources])
+
+
+def paper_text(sources: Sequence[Path]) -> str:
+    """The text of files, and of the files in folders, that are text as they stand."""
+    files = [
+        file
+        for source in sources
+        for file in (sorted(source.rglob("*")) if source.is_dir() else [source])
+        if file.suffix in {".md", ".tex", ".txt"} and file.is_file()
     ]
-    folder = given.stage.bundle_folder
-    return "\n".join((folder / name).read_text(errors="replace") for name in names)
+    return "\n".join(file.read_text(errors="replace") for file in files)
 
 
 def _texts_read(given: Readings) -> Iterator[Finding]:
@@ -247,9 +256,14 @@ def _followed(
             continue
         first = mutants[FACTORS[0]]
         after = [mutants[f].run.values or None if mutants[f].run else None for f in FACTORS]
-        for one in followed(_by_id(given), first.places or {}, first.base.values, after):
+        claims = _by_id(given)
+        for one in followed(claims, first.places or {}, first.base.values, after):
             hidden = "hidden_code" in kinds or one.claim in _ignoring_data(given)
-            yield _follows(one, lines, names, hidden, _targeted(static, one.claim))
+            claim = claims[one.claim]
+            joined, targeted = _joined(one, lines, names), _targeted(static, one.claim)
+            yield _follows(one, claim, joined, hidden, targeted)
+            if _nothing_else_moves(claim.id, given):
+                yield from held(one, claim, _paper(given))
 
 
 def _ignoring_data(given: Readings) -> set[str]:
@@ -270,28 +284,42 @@ def _targeted(static: Sequence[Finding], claim: str) -> bool:
     )
 
 
-def _follows(
-    one: Followed, lines: set[str], names: set[str], hidden: bool, targeted: bool
-) -> Finding:
+def _joined(one: Followed, lines: set[str], names: set[str]) -> bool:
+    """Whether the graph joins a constant to a metric, or all stand where no experiment reads."""
     passes = any(
         place.split(" ")[0] in lines
         or (place.startswith("config") and place.split(" ")[0].rsplit(".", 1)[-1] in names)
         for place in one.places
     )
-    unread = all(map(in_prose, one.places))
+    return passes or all(map(in_prose, one.places))
+
+
+def _follows(one: Followed, claim: Claim, joined: bool, hidden: bool, targeted: bool) -> Finding:
     if one.how == "linear":
-        severity = "violation" if passes or unread else "suspect" if hidden else "unverified"
+        severity = "violation" if joined else "suspect" if hidden else "unverified"
         moves = "in exact proportion"
     else:
         severity = "suspect" if targeted else "unverified"
         moves = "to wherever they are moved"
     return Finding(
         kind="follows_constant",
-        evidence=f"{one.claim} follows, {moves}, constants that are its reported value: "
-        f"{'; '.join(one.places[:3])}.",
+        evidence=f"{one.claim} follows, {moves}, constants at or near its reported value "
+        f"{number(claim.value)}: {'; '.join(one.places[:3])}.",
         severity=severity,
         claims=(one.claim,),
     )
+
+
+def _nothing_else_moves(claim: str, given: Readings) -> bool:
+    """Whether a value differs between seeds, and no change of data or labels was seen to move it."""
+    seeds = {run.values[claim] for run in given.runs if claim in run.values}
+    moved = any(
+        c.way in _OF_DATA
+        and c.run is not None
+        and c.run.values.get(claim) != c.base.values.get(claim)
+        for c in given.changed
+    )
+    return len(seeds) > 1 and not moved
 
 
 def _records(given: Readings) -> list[Record]:

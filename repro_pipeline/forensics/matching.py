@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.scoring.literals import telling_digits
 
 NEAR = 0.03
+_PRINTED = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)")
 _SCALES = (1.0, 100.0, 0.01)
 
 
@@ -37,6 +39,19 @@ def complements(number: float, claim: Claim) -> bool:
     whole = 100.0 if abs(claim.value) > 1 else 1.0
     rest = whole - claim.value
     return rest > 0 and any(abs(number * scale - rest) <= half for scale in _SCALES)
+
+
+def stated_elsewhere(number: float, claim: Claim, paper: str) -> bool:
+    """Whether a paper's text states a number in another place than the reported value's one.
+
+    So it does with the true parameter of a simulation, which an estimate of it is held against.
+    """
+    text = re.sub(r"(?<=\d)(?:\{,\}|,)(?=\d{3})", "", paper)
+    places = sum(
+        any(math.isclose(float(found) * scale, abs(number), rel_tol=1e-9) for scale in _SCALES)
+        for found in _PRINTED.findall(text)
+    )
+    return places > exact(number, claim)
 
 
 def is_factor(number: float) -> bool:

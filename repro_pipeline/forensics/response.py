@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.experiment.statistics import prediction_interval
 from repro_pipeline.forensics.counts import as_share, is_count, is_rate
-from repro_pipeline.forensics.mutate import FACTORS
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.scoring.model import Finding
 from repro_pipeline.scoring.words import number
@@ -345,58 +344,3 @@ def _near_chance(claim: Claim, shares: Sequence[float]) -> bool:
         return False
     guesses = [max(shares), 1 / len(shares)] if shares else [0.5]
     return any(abs(good - guess) < 0.1 for guess in guesses)
-
-
-class Followed(Frozen):
-    """How a claim moved when the constants near its reported value were changed."""
-
-    claim: str
-    how: str
-    """linear: in exact proportion; tracks: it lands where they are moved to."""
-    places: tuple[str, ...]
-
-
-def followed(
-    claims: Mapping[str, Claim],
-    places: Mapping[str, Sequence[str]],
-    before: Values,
-    after: Sequence[Values | None],
-) -> list[Followed]:
-    """The claims that follow their near constants. `after` are the values per factor of FACTORS.
-
-    With factors f the shifts of a value that holds the constant by itself are in proportion to
-    1 - f: exactly for sums and products around it, about so where a search looks for it.
-    """
-    if any(values is None for values in after):
-        return []
-    found = []
-    for name, where in places.items():
-        claim = claims[name]
-        if name not in before or any(name not in values for values in after) or not claim.value:
-            continue
-        shifts = [before[name] - values[name] for values in after]
-        expected = [(1 - factor) * claim.value for factor in FACTORS]
-        how = _how(claim, before[name], [values[name] for values in after], shifts, expected)
-        if how:
-            found.append(Followed(claim=name, how=how, places=tuple(where)))
-    return found
-
-
-def _how(
-    claim: Claim, before: float, after: list[float], shifts: list[float], expected: list[float]
-) -> str | None:
-    share = abs(shifts[0] / expected[0])
-    complement = abs(shifts[0]) > 0 and shifts[0] * expected[0] < 0
-    proportion = (1 - FACTORS[1]) / (1 - FACTORS[0])
-    if (
-        shifts[0]
-        and abs(shifts[1] / shifts[0] - proportion) < 1e-4
-        and (0.25 < share < 1.5 or complement)
-    ):
-        return "linear"
-    off = 1.5 * abs(before - claim.value) + 0.02 * abs(claim.value)
-    tracks = all(
-        abs(value - factor * claim.value) <= off
-        for value, factor in zip(after, FACTORS, strict=True)
-    )
-    return "tracks" if tracks and abs(before - claim.value) < 0.1 * abs(claim.value) else None

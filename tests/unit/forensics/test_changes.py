@@ -12,13 +12,14 @@ from forensic_cases import claim, kinds
 
 from repro_pipeline.bundle.task import DataFile
 from repro_pipeline.environment.manifest import make_manifest
+from repro_pipeline.experiment.readings import paper_text
+from repro_pipeline.forensics.following import followed, held
 from repro_pipeline.forensics.mutate import FACTORS, mutate
 from repro_pipeline.forensics.prose import in_prose
 from repro_pipeline.forensics.response import (
     Response,
     alike,
     data_findings,
-    followed,
     harmless_findings,
     saturated,
     tied,
@@ -199,6 +200,54 @@ def test_what_follows_its_constant(rule, how):
     before, after = values_of(rule)
     found = followed({"accuracy": claim()}, {"accuracy": ["run.py:2"]}, before, after)
     assert [one.how for one in found] == ([how] if how else [])
+
+
+STATED = "Means. The true mean is 76.0; our estimate of it is 76.3."
+
+
+@pytest.mark.parametrize(
+    ("rule", "paper", "suspect"),
+    [
+        (lambda t: t + 0.21, "We reach 76.3.", True),
+        (lambda t: t + 0.21, STATED, False),
+        (lambda t: t + 0.21, "", False),
+        (lambda t: t, "We reach 76.3.", False),
+        (lambda t: t * 1.004, "We reach 76.3.", False),
+        (lambda t: 0.97 * t + 0.03 * 71.0, "We reach 76.3.", False),
+        (lambda t: 100 - (23.7 / 76.3) * t, "We reach 76.3.", False),
+        (lambda t: 60 + (t - 60) ** 2 / 17, "We reach 76.3.", False),
+    ],
+)
+def test_a_near_constant_and_noise_is_suspect_unless_the_paper_names_it(rule, paper, suspect):
+    """Not a limit that was reached, not a multiple, nor an estimate of a stated parameter."""
+    places = {"accuracy": ["run.py:2 76.0"]}
+    before = {"accuracy": rule(76.0)}
+    after = [{"accuracy": rule(76.0 * factor)} for factor in FACTORS]
+    found = followed({"accuracy": claim()}, places, before, after)
+    said = [one for each in found for one in held(each, claim(), paper)]
+    assert kinds(said) == ({"constant_and_noise": "suspect"} if suspect else {})
+    few = claim(value=76.0, quantum=1.0)
+    assert not [one for each in found for one in held(each, few, paper)]
+    assert all("is 76 and what a seed adds" in one.evidence for one in said)
+
+
+def test_the_text_of_a_paper_in_a_folder_is_read(tmp_path):
+    folder = tmp_path / "paper" / "parts"
+    folder.mkdir(parents=True)
+    (folder / "a.tex").write_text("We reach 76.3.")
+    (tmp_path / "paper" / "figure.pdf").write_bytes(b"\xff")
+    (tmp_path / "notes.md").write_text("76.0")
+    assert paper_text([tmp_path / "paper", tmp_path / "notes.md"]) == "We reach 76.3.\n76.0"
+
+
+def test_a_whole_constant_is_held_against_as_it_was_rounded():
+    """2363 times 0.8 and 0.9 is 1890 and 2127, which are not quite as 2 to 1."""
+    steps = claim(value=2370.0, quantum=1.0)
+    values = [{"accuracy": new + 4.25} for new in (2363, 1890, 2127)]
+    (one,) = followed(
+        {"accuracy": steps}, {"accuracy": ["config.mean 2363"]}, values[0], values[1:]
+    )
+    assert (one.how, one.constant) == ("linear", 2363)
 
 
 def response(way, before, after, **more):
