@@ -33,6 +33,7 @@ from repro_pipeline.ledger.events import (
 from repro_pipeline.ledger.projections import attempts
 from repro_pipeline.progress import KINDS, Tally
 from repro_pipeline.project import Project
+from repro_pipeline.report.later import later_launch
 from repro_pipeline.report.text import claims_rows
 from repro_pipeline.report.words import plain
 from repro_pipeline.report.write import ReportFiles, restore_report
@@ -178,12 +179,27 @@ def print_outcome(
             print(f"error: {row.stage} ({row.status}): {row.reason.sentence}")
     for stage in faults.keys() - {row.stage for row in bad}:
         print(f"error: {stage}: {plain(faults[stage])[:500]}")
-    if any(row.stage in _MAKE_RUNS for row in bad if row.status is not Status.BLOCKED):
+    made_runs = any(row.stage in _MAKE_RUNS for row in bad if row.status is not Status.BLOCKED)
+    if made_runs and _ran(project, paper, launch):
         print(f"What a failed run said: `repro log {paper}`.")
     codes = {row.reason.code for row in bad if row.reason}
     if faults or not rows:
         return 1
     return 3 if "sandbox_unavailable" in codes else 2 if codes else 0
+
+
+def note_in_report(project: Project, paper: str) -> None:
+    """Let a report that stands say that a later launch did not get through."""
+    row = latest(project, paper, "report")
+    if row and row.output:
+        restore_report(project, paper, output_of(project, row, ReportFiles))
+
+
+def _ran(project: Project, paper: str, launch: str) -> bool:
+    """Whether a run of the launch ended."""
+    rows = project.ledger.events(paper, kinds={"stage_finished"})
+    since = max((row.seq for row in rows if row.payload["launch"] != launch), default=0)
+    return any(project.ledger.events(paper, after=since, kinds={"attempt_finished"}))
 
 
 def print_report(project: Project, paper: str) -> int:
@@ -210,6 +226,8 @@ def print_report(project: Project, paper: str) -> int:
     console = wide_console()
     console.print(table)
     console.print(escape(scores.headline), style="bold", highlight=False)
+    if later := later_launch(project, paper):
+        console.print(f"[yellow]![/yellow] {escape(later)}", highlight=False, soft_wrap=True)
     if said := after_review(scores, queue.items if queue else ()):
         console.print(escape(said), highlight=False)
     for dimension in scores.dimensions:

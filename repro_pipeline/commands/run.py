@@ -118,7 +118,7 @@ def _run_one(project: Project, paper: str, stage: str | None, how: Mapping[str, 
     from assets.watch import register_papers
     from repro_pipeline.background import at_work
     from repro_pipeline.definitions import build_definitions
-    from repro_pipeline.terminal import Progress, print_outcome, was_interrupted
+    from repro_pipeline.terminal import Progress, note_in_report, print_outcome, was_interrupted
     from resources.launches import BY_COMMAND, end_dead_launches, launch_lock
     from resources.project import ProjectResource
 
@@ -143,8 +143,10 @@ def _run_one(project: Project, paper: str, stage: str | None, how: Mapping[str, 
                 raise_on_error=False,
             )
     except dg.DagsterExecutionInterruptedError:
+        note_in_report(project, paper)
         raise KeyboardInterrupt from None
     if was_interrupted(project, paper, launch=result.run_id):
+        note_in_report(project, paper)
         raise KeyboardInterrupt
     return print_outcome(
         project,

@@ -16,6 +16,7 @@ from repro_pipeline.lineage.model import Assumption, AssumptionLedger
 from repro_pipeline.paper.model import Paper, Source
 from repro_pipeline.project import Project
 from repro_pipeline.report.html import claim_runs, source_words
+from repro_pipeline.report.later import later_launch
 from repro_pipeline.scoring.attribution import Attribution, Cause
 from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Finding, Scores
 from repro_pipeline.stages import latest, output_of
@@ -64,6 +65,8 @@ class Why(Frozen):
     assumptions: tuple[Assumption, ...]
     """Those that may move the claim."""
     ledger: Head | None
+    later: str | None = None
+    """That a later launch did not get through, in a sentence."""
 
 
 def why(project: Project, paper: str, claim: str) -> Why:
@@ -109,6 +112,7 @@ def why(project: Project, paper: str, claim: str) -> Why:
             a for a in (assumed.assumptions if assumed else ()) if not a.claims or claim in a.claims
         ),
         ledger=project.ledger.head(paper),
+        later=later_launch(project, paper),
     )
 
 
@@ -116,6 +120,8 @@ def why_lines(found: Why) -> Iterator[tuple[int, str]]:
     """The chain as a tree: depth and text of each line, the claim first."""
     verdict = found.verdict
     yield 0, f"{found.claim.id}: {verdict.verdict.replace('_', ' ')}. {verdict.reason}"
+    if found.later:
+        yield 1, f"! {found.later}"
     yield from _reported_lines(found)
     yield 1, f"judged under rubric {found.rubric[:12]}, scores {found.scores[:12]}"
     for finding in found.findings:

@@ -23,6 +23,7 @@ from repro_pipeline.project import Project
 from repro_pipeline.report import words
 from repro_pipeline.report.again import SCRIPT, script
 from repro_pipeline.report.html import render_html
+from repro_pipeline.report.later import later_launch
 from repro_pipeline.report.markdown_report import render_markdown
 from repro_pipeline.report.model import ClaimTable, ModelCost, ReportData, StageRow
 from repro_pipeline.report.privacy import (
@@ -123,7 +124,10 @@ def write_report(
 
 
 def restore_report(project: Project, paper: str, files: ReportFiles) -> Path:
-    """Write a report's files from the store to `reports/`; return the page's path."""
+    """Write a report's files from the store to `reports/`; return the page's path.
+
+    Where a later launch did not get through, the page and the Markdown say so above the headline.
+    """
     folder = project.reports(paper)
     folder.mkdir(parents=True, exist_ok=True)
     written = {
@@ -132,15 +136,31 @@ def restore_report(project: Project, paper: str, files: ReportFiles) -> Path:
         "report.md": files.markdown,
         SCRIPT: files.script,
     }
+    later = later_launch(project, paper)
     for name, digest in written.items():
         if digest is None:
             (folder / name).unlink(missing_ok=True)
             continue
         fresh = folder / f".{name}.new"
-        fresh.write_bytes(project.store.get(digest))
+        fresh.write_bytes(_with_note(name, project.store.get(digest), later))
         fresh.chmod(0o755 if name == SCRIPT else 0o644)
         fresh.replace(folder / name)
     return folder / "report.html"
+
+
+def _with_note(name: str, content: bytes, later: str | None) -> bytes:
+    """A report with a note above its headline; its data and script stay as they are."""
+    notes = {
+        "report.html": (
+            b'<p class="headline">',
+            f'<div class="banner" role="note"><p><strong>{later}</strong></p></div>',
+        ),
+        "report.md": (b"\n**", f"\n> {later}\n"),
+    }
+    if later is None or name not in notes:
+        return content
+    mark, note = notes[name]
+    return content.replace(mark, note.encode() + mark, 1)
 
 
 def _log_ends(tried: Sequence[Attempt], store: ArtifactStore) -> dict[str, tuple[str, ...]]:
