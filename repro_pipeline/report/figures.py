@@ -75,6 +75,8 @@ class Panel:
     points: tuple[Point, ...]
     ticks: tuple[tuple[float, str], ...]
     """Offset from the axes' origin in pixels, and text; the same for both axes."""
+    margin: float
+    """Room to the left of the frame, for the ticks' texts and the axis' name beside them."""
     band: str
     """Corners of the tolerance, as an SVG polygon."""
     description: str
@@ -106,11 +108,20 @@ def denominator(claim: Claim, rule: MetricParityRule) -> float | None:
 
 
 def panels(rows: tuple[ClaimRow, ...], rule: MetricParityRule) -> tuple[Panel, ...]:
-    """One scatter plot per metric and unit that has at least one reproduced value."""
+    """One scatter plot per metric and unit that has at least one reproduced value.
+
+    A claim without a unit stands with those of its metric, where these have but one.
+    """
+    shown = [r for r in rows if r.claim.value is not None and r.verdict.value is not None]
+    units: dict[str, list[str]] = {}
+    for row in shown:
+        if sign := unit(row.claim):
+            units.setdefault(row.claim.metric, []).append(sign)
     groups: dict[tuple[str, str], list[ClaimRow]] = {}
-    for row in rows:
-        if row.claim.value is not None and row.verdict.value is not None:
-            groups.setdefault((row.claim.metric, unit(row.claim)), []).append(row)
+    for row in shown:
+        known = set(units.get(row.claim.metric, ()))
+        sign = unit(row.claim) or (known.pop() if len(known) == 1 else "")
+        groups.setdefault((row.claim.metric, sign), []).append(row)
     return tuple(
         _panel(index, metric, sign, members, rule)
         for index, ((metric, sign), members) in enumerate(groups.items(), start=1)
@@ -245,6 +256,8 @@ def _step(width: float, *, most: float) -> float:
 
 PANEL = 340
 """Side of a panel's square, in SVG units."""
+_DIGIT, _BESIDE_TICKS = 7, 26
+"""Width of a digit of a tick's text; the gap before it and the axis' name after it."""
 
 
 def _panel(
@@ -258,7 +271,9 @@ def _panel(
     logarithmic = min(values) > 0 and max(values) / min(values) > 5
     axis = _axis(min(values), max(values), logarithmic)
     lowest, highest = axis.ends
-    title = f"{metric.replace('_', ' ')}, {sign}" if sign else metric.replace("_", " ")
+    named = metric.replace("_", " ")
+    title = f"{named}, {sign}" if sign and sign.lower() != named.lower() else named
+    ticks = tuple((axis.offset(tick), f"{tick:g}".replace("-", "−")) for tick in axis.ticks)
     corners = sorted({lowest, highest, *([0.0] if lowest < 0 < highest else [])})
     upper = [(x, x + rule.threshold * abs(x)) for x in corners]
     lower = [(x, x - rule.threshold * abs(x)) for x in reversed(corners)]
@@ -267,7 +282,8 @@ def _panel(
         title=title,
         logarithmic=logarithmic,
         points=_spread(_point(row, axis) for row in rows),
-        ticks=tuple((axis.offset(tick), f"{tick:g}".replace("-", "−")) for tick in axis.ticks),
+        ticks=ticks,
+        margin=_BESIDE_TICKS + _DIGIT * max((len(text) for _, text in ticks), default=0),
         band=" ".join(f"{axis.offset(x)},{PANEL - axis.offset(y)}" for x, y in upper + lower),
         description=(
             f"Reproduced against reported {title}, {len(rows)} claims; the band is the tolerance "

@@ -96,11 +96,15 @@ def undecided(
         for row in pairs
         if row.result.sign in {Sign.UNDECIDED, Sign.NOT_RUN}
     ]
+    alike: dict[tuple[str, Outcome, str], list[str]] = {}
+    for dimension in data.scores.dimensions:
+        for check in dimension.checks:
+            unclear = check.outcome in {Outcome.INCONCLUSIVE, Outcome.NOT_CHECKABLE}
+            if unclear and check.id not in names:
+                alike.setdefault((dimension.id, check.outcome, check.sentence), []).append(check.id)
     of_checks = [
-        Open(words.words(f"{dimension.id}: {check.id}"), check.outcome, check.sentence, "")
-        for dimension in data.scores.dimensions
-        for check in dimension.checks
-        if check.outcome in {Outcome.INCONCLUSIVE, Outcome.NOT_CHECKABLE} and check.id not in names
+        Open(words.words(f"{dimension}: {', '.join(checks)}"), outcome, sentence, "")
+        for (dimension, outcome, sentence), checks in alike.items()
     ]
     return tuple(of_claims + of_pairs + of_checks)
 

@@ -40,8 +40,10 @@ def blind_sheet(
     unit = f" {words.unit(claim)}".rstrip()
     found = [run.values[claim.id] for run in runs if claim.id in run.values]
     lines = [
-        f"Claim {claim.id}: {claim.metric} of {claim.method or 'the method'} "
-        f"on {claim.dataset or 'its data'}, {claim.statistic}; better: {claim.direction}",
+        f"Claim {claim.id}: {claim.metric}"
+        f"{f' of {claim.method}' if claim.method else ''}"
+        f"{f' on {claim.dataset}' if claim.dataset else ''}, "
+        f"{claim.statistic}; better: {claim.direction}",
         f"The paper reports {words.reported(claim)}{unit}",
         *(f"  {line}" for line in _cell(paper, claim)),
         f"Equal means within {words.threshold(tolerance)} of it, relatively.",

@@ -140,8 +140,8 @@ def _dimension_change(dimension: DimensionScore) -> str:
         return f"another verdict of {', '.join(names)}"
     if failed:
         return f"these would have to pass: {'; '.join(check.id for check in failed)}"
-    asked = dict.fromkeys(c.sentence for c in dimension.checks if c.outcome in _OPEN)
-    return f"it needs an answer to: {' '.join(asked)}"
+    asked = [plain(check.id) for check in dimension.checks if check.outcome in _OPEN]
+    return f"it needs an answer to its open checks: {', '.join(asked)}"
 
 
 def _claim(verdict: ClaimVerdict) -> Explanation:

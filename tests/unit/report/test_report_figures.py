@@ -123,6 +123,26 @@ def test_each_metric_and_unit_has_its_own_scatter_plot():
     assert titles == ["test error, %", "rmse"]
 
 
+def named(metric: str, unit: str | None, value: float = 2.0) -> ClaimRow:
+    one = row(value, spread(value))
+    claim = one.claim.model_copy(update={"metric": metric, "unit": unit})
+    return ClaimRow(claim, *list(vars(one).values())[1:])
+
+
+def test_a_claim_without_a_unit_stands_with_those_of_its_metric():
+    rows = (named("steps", "steps", 2363.0), named("steps", None, 1000.0))
+    (panel,) = panels(rows, RULE)
+    assert (panel.title, len(panel.points)) == ("steps", 2)
+    two = (named("time", "s"), named("time", "ms"), named("time", None))
+    assert [p.title for p in panels(two, RULE)] == ["time, s", "time, ms", "time"]
+
+
+def test_the_axis_has_room_for_the_longest_tick():
+    (short,), (long,) = (panels((named("m", None, v),), RULE) for v in (2.0, 234567.0))
+    longest = [max(len(text) for _, text in panel.ticks) for panel in (short, long)]
+    assert long.margin - short.margin == 7 * (longest[1] - longest[0]) > 0
+
+
 def test_labels_of_points_in_one_place_do_not_overlap():
     rows = tuple(row(4.9, spread(4.5)) for _ in range(3))
     (panel,) = panels((*rows, row(38.0, spread(38.0))), RULE)

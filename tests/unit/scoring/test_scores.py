@@ -199,7 +199,7 @@ def test_the_explanation_names_evidence_formula_threshold_and_what_would_change_
         "error-other (ablation): not run. No value for other.",
         "seeds in all should decide it, ",
         "mend what stopped them",
-        "it needs an answer to: No data file is declared",
+        "it needs an answer to its open checks: files, rows, labels",
     ):
         assert part in text, part
 
