@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from repro_pipeline.imports.code_address import CodeTarget, address_of, local_folder
+from repro_pipeline.imports.code_address import CodeTarget
 from repro_pipeline.imports.record import GitOrigin, ImportFault
 
 _SAFE = (
@@ -53,8 +53,6 @@ _KEPT = (
 )
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _LICENCE = re.compile(r"(licen[cs]e|copying)(\.\w+)?", re.I)
-_PATIENCE = 60
-"""Seconds for reading a file of settings."""
 _BY_HAND = "Clone it yourself, put the files into code/ of the paper's folder, and add that."
 
 
@@ -94,71 +92,6 @@ def fetch_code_at(target: CodeTarget, folder: Path, bounds: Bounds | None = None
             licence=next((name for name in roots if _LICENCE.fullmatch(name)), None),
             left_out=tuple(left_out),
         )
-
-
-def remotes_of(repository: Path, *, clones: int = 5) -> list[str]:
-    """Where a local repository was cloned from, by its configuration: read, not acted upon.
-
-    So for a working tree of another repository, and for `clones` clones of clones on this machine.
-    Without names and passwords.
-    """
-    config = _config_of(repository)
-    said = _settings(config) if config else []
-    remotes = [value for key, value in said if re.fullmatch(r"remote\..*\.(push)?url", key)]
-    short = [(key, value) for key, value in said if key.endswith("insteadof")]
-    urls = [
-        url
-        for remote in remotes
-        for url in (
-            remote,
-            *(
-                f"{k[4 : k.rindex('.')]}{remote[len(v) :]}"
-                for k, v in short
-                if remote.startswith(v)
-            ),
-        )
-    ]
-    places = [str(repository / url.removeprefix("file://")) for url in urls] if clones else []
-    further = [
-        one
-        for folder in filter(None, map(local_folder, places))
-        for one in remotes_of(folder, clones=clones - 1)
-    ]
-    return list(dict.fromkeys([*(address_of(url) for url in urls), *further]))
-
-
-def _config_of(repository: Path) -> Path | None:
-    """The configuration of a repository; of a working tree or a submodule, the one that it names."""
-    place = repository / ".git"
-    if place.is_file():
-        named = place.read_text(encoding="utf-8", errors="replace").removeprefix("gitdir:").strip()
-        place = repository / named
-    elif not place.is_dir():
-        place = repository
-    common = place / "commondir"
-    if common.is_file():
-        place /= common.read_text(encoding="utf-8", errors="replace").strip()
-    return place / "config" if (place / "config").is_file() else None
-
-
-def _settings(config: Path) -> list[tuple[str, str]]:
-    """The settings of a file as Git reads them, without what it includes."""
-    words = ("config", "--file", str(config.resolve()), "--no-includes", "--null", "--list")
-    try:
-        listed = subprocess.run(
-            ["git", *words],
-            env=_environment(config.parent),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_PATIENCE,
-            check=True,
-        ).stdout.decode(errors="replace")
-    except FileNotFoundError:
-        raise _no_git() from None
-    except subprocess.SubprocessError:
-        raise ImportFault("is no configuration that Git reads.", where=str(config)) from None
-    pairs = (one.partition("\n") for one in listed.split("\0") if one)
-    return [(key, value) for key, _, value in pairs]
 
 
 @dataclass(frozen=True)
@@ -273,7 +206,7 @@ class _Git:
             with subprocess.Popen(
                 ["git", *_SAFE, "cat-file", "--batch"],
                 cwd=self.place,
-                env=_environment(self.place),
+                env=git_environment(self.place),
                 stdin=asked,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -326,22 +259,24 @@ def _started(arguments: Sequence[str], place: Path, out, err) -> subprocess.Pope
         return subprocess.Popen(
             ["git", *_SAFE, *arguments],
             cwd=place,
-            env=_environment(place),
+            env=git_environment(place),
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
             start_new_session=True,
         )
     except FileNotFoundError:
-        raise _no_git() from None
+        raise no_git() from None
 
 
-def _no_git() -> ImportFault:
+def no_git() -> ImportFault:
+    """What is said where Git is not installed."""
     hint = "Install it (`apt-get install git`)."
     return ImportFault("there is no git here.", where="--code", hint=hint)
 
 
-def _environment(home: Path) -> dict[str, str]:
+def git_environment(home: Path) -> dict[str, str]:
+    """The variables that Git is run with, in a repository at `home`: no configuration of the host's."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return {**kept, **_ENVIRONMENT, "HOME": str(home), "GIT_DIR": str(home)}
 

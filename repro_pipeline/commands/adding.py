@@ -26,7 +26,8 @@ def with_code(record: ImportRecord, bundle: Path, address: str) -> ImportRecord:
     from repro_pipeline.imports.record import ImportFault
     from repro_pipeline.lineage.literature import excluded_by_task
     from repro_pipeline.yamlfile import load_model
-    from resources.code_source import fetch_code_at, remotes_of
+    from resources.code_remotes import remotes_of
+    from resources.code_source import fetch_code_at
 
     target = parse_code(address)
     task = load_model(bundle / TASK_NAME, Task) if (bundle / TASK_NAME).exists() else Task()

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from repro_pipeline.errors import UserError
 from repro_pipeline.imports.code_address import CodeTarget, parse_code
-from resources.code_source import Bounds, fetch_code_at, remotes_of
+from resources.code_remotes import remotes_of
+from resources.code_source import Bounds, fetch_code_at
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 1234567\n"
 
