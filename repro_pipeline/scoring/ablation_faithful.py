@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from repro_pipeline.claims.model import Claim, ClaimPair, Direction, PairKind
 from repro_pipeline.experiment import statistics
+from repro_pipeline.experiment.spec import ExperimentKind
 from repro_pipeline.experiment.statistics import Interval
 from repro_pipeline.scoring.model import (
     Check,
@@ -75,7 +76,7 @@ def score(evidence: Evidence, rubric: Rubric, pairs: Sequence[PairResult]) -> Di
     check = Check(
         id="signs",
         outcome=_outcome(rule, agreeing, opposite, len(counting)),
-        sentence=_sentence(rule, ablations, counting, agreeing),
+        sentence=_sentence(rule, ablations, counting, agreeing) + _where(evidence, counting),
     )
     return DimensionScore(
         id="ablation_faithful",
@@ -127,6 +128,13 @@ def _outcome(rule: AblationRule, agreeing: int, opposite: int, total: int) -> Ou
         return Outcome.PASS
     reachable = (total - opposite) >= rule.threshold * total
     return Outcome.INCONCLUSIVE if reachable else Outcome.FAIL
+
+
+def _where(evidence: Evidence, counting: Sequence[PairResult]) -> str:
+    """That ablations were measured by other experiments, where none is an experiment of its own."""
+    apart = any(one.kind is ExperimentKind.ABLATION for one in evidence.experiments)
+    measured = any(pair.sign is not Sign.NOT_RUN for pair in counting)
+    return " Both sides are claims of the baseline." if measured and not apart else ""
 
 
 def _sentence(

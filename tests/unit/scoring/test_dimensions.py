@@ -330,6 +330,18 @@ def test_the_share_of_signs(counts, outcome, share):
     assert dimension.value == share
 
 
+def test_ablations_among_the_baseline_s_claims_are_said_to_be_so():
+    """The stage of ablations has nothing to run then, and says `not_applicable`."""
+    case = ablation_case(NOISE, {s: v - 1 for s, v in NOISE.items()})
+    said = "Both sides are claims of the baseline."
+    apart = any(one.kind == "ablation" for one in case.experiments)
+    results = [pair_result(case)]
+    assert (said in ablation_faithful.score(case, RUBRIC, results).sentence) is not apart
+    others = tuple(one for one in case.experiments if one.kind != "ablation")
+    alone = case.model_copy(update={"experiments": others})
+    assert said in ablation_faithful.score(alone, RUBRIC, results).sentence
+
+
 def test_undecided_and_excluded_ablations_are_listed():
     sentence = ratio(agree=1, undecided=1, excluded=1, opposite=1, not_run=1).sentence
     for name in ("undecided-0", "excluded-0", "opposite-0", "not_run-0"):
