@@ -315,7 +315,7 @@ def print_log(
     return 0
 
 
-def wide_console(width: int = 120) -> Console:
+def wide_console() -> Console:
     """The terminal; what is not one is given room for a table."""
     console = Console()
-    return console if console.is_terminal else Console(width=width)
+    return console if console.is_terminal else Console(width=120)
