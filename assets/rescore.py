@@ -5,6 +5,7 @@ stages of paper after paper, and reports each as the assets would have: material
 of the paper's partition, with what they rest on, so that Dagster counts them as fresh.
 """
 
+import sys
 from collections.abc import Iterator
 
 import dagster as dg
@@ -34,6 +35,8 @@ class Rescore(dg.Config):
 
     papers: list[str] = []
     """Ids; none for every paper that has evidence. What stands already is not done again."""
+    tell: bool = False
+    """Print a line per paper as it is done."""
 
 
 @dg.op(
@@ -48,7 +51,7 @@ def rescore(
     papers = config.papers or papers_with_evidence(opened)
     rows, failed = [], []
     with phase_asked_once(opened):
-        for paper in papers:
+        for number, paper in enumerate(papers, start=1):
             made = {}
             for name in JUDGING:
                 recipe, stage = RECIPES[name], Stage(name, paper, opened, launch=context.run_id)
@@ -58,7 +61,10 @@ def rescore(
             if not made["scores"].reused:
                 rows += _rows(opened, paper)
             failed += [paper] if not made["report"].usable else []
-            context.log.info(f"{paper}: {_said(opened, paper, made['scores'])}")
+            said = f"{paper}: {_said(opened, paper, made['scores'])}"
+            context.log.info(said)
+            if config.tell:
+                print(f"{number} of {len(papers)}  {said}", file=sys.stderr, flush=True)
     board = write_scoreboard(opened)
     yield dg.AssetMaterialization(
         "scoreboard",

@@ -173,7 +173,9 @@ def _lines(event: Event, tally: Tally) -> Iterator[str]:
     elif event.kind == "stage_finished":
         why = f": {said['reason']['sentence']}" if said["reason"] else ""
         yield f"{said['stage']}: {said['status']}, {said['seconds']:.1f} s{why}"
-    elif event.kind in {"warning_recorded", "scores_changed"}:
+    elif event.kind == "scores_changed":
+        yield f"scores: {said['sentence']}"
+    elif event.kind == "warning_recorded":
         yield f"! {said['sentence']}"
 
 

@@ -61,8 +61,11 @@ def test_one_action_scores_all_papers_again_and_runs_nothing(project, two_papers
     }
     set_rubric(project, metric_parity={"threshold": 0.01})
     assert main(["rescore", "--stale", "--json"]) == 0
-    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    told = capsys.readouterr()
+    said = [json.loads(line) for line in told.out.splitlines()]
     assert [one["paper"] for one in said] == ["other", "tiny"]
+    done = [line.partition(":")[0] for line in told.err.splitlines() if " of 2 " in line]
+    assert done == ["1 of 2  other", "2 of 2  tiny"]
     for one in said:
         paper = one["paper"]
         assert attempts(opened, paper) == before[paper][0]
@@ -77,6 +80,9 @@ def test_one_action_scores_all_papers_again_and_runs_nothing(project, two_papers
 
     assert main(["rescore", "--stale"]) == 0
     assert "0 scored again, 2 stood already" in capsys.readouterr().out
+    assert main(["logs", "tiny"]) == 0
+    said = capsys.readouterr().out
+    assert "scores: " in said and "! " not in said
 
 
 def test_dagster_shows_each_paper_with_its_checks(project, two_papers):
