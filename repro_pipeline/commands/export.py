@@ -35,7 +35,7 @@ def export(options: argparse.Namespace) -> int:
     from repro_pipeline.report.export.material import check_whole, gather
     from repro_pipeline.report.export.readme import left_out
 
-    out = options.out.absolute()
+    out = options.out.resolve()
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError("exists already, and nothing is overwritten.", where=str(options.out))
     material = gather(opening.project_here(), options.paper)
