@@ -459,6 +459,14 @@ def test_init_overwrites_nothing(tmp_path, capsys):
     assert (tmp_path / "rubric.yaml").read_text() == "mine"
 
 
+def test_no_log_is_advised_where_nothing_ran(project, capsys):
+    folder = make_bundle(project / "papers" / "tiny")
+    (folder / "code" / "experiment.yaml").unlink()
+    assert main(["run", "tiny"]) == 2
+    said = capsys.readouterr().out
+    assert "error: implementation" in said and "repro log" not in said
+
+
 def test_the_log_of_a_failed_run_is_shown(project, capsys):
     make_bundle(project / "papers" / "tiny", behaviour="exit")
     main(["run", "tiny"])
