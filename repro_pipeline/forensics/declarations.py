@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -159,11 +160,11 @@ class _Declarations(ast.NodeVisitor):
 def modules_of(files: Mapping[str, str]) -> tuple[dict[str, Module], dict[str, str]]:
     """The Python files (path → text) by module name, and why others cannot be read, by path.
 
-    Tests of the code are left out.
+    Tests of the code are left out, unless something else can bring them in.
     """
     modules, unread = {}, {}
     for file, text in files.items():
-        if not file.endswith(".py") or PurePosixPath(file).name.startswith("test_"):
+        if not file.endswith(".py") or _only_a_test(file, files):
             continue
         try:
             tree = parsed(text)
@@ -181,6 +182,24 @@ def modules_of(files: Mapping[str, str]) -> tuple[dict[str, Module], dict[str, s
             module.names.update(imported_names(module, modules))
             module.names.update(single_constants(module.tree.body, module.names))
     return modules, unread
+
+
+_BRINGS_IN = re.compile(r"import_module|__import__|importlib|runpy|\bexec\b|\bexecfile\b")
+"""Ways to load a module whose name need not stand in the code."""
+
+
+def _only_a_test(file: str, files: Mapping[str, str]) -> bool:
+    """Whether a file is a test that nothing but a test runner loads."""
+    if not _is_test(file):
+        return False
+    stem = re.escape(PurePosixPath(file).stem)
+    named = re.compile(rf"\b{stem}\b|{_BRINGS_IN.pattern}")
+    others = (text for path, text in files.items() if not _is_test(path))
+    return not any(named.search(text) for text in others)
+
+
+def _is_test(file: str) -> bool:
+    return PurePosixPath(file).name.startswith("test_")
 
 
 def parameters_of(function: Any) -> list[str]:

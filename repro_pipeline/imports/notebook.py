@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from repro_pipeline.errors import FileFormatError
 from repro_pipeline.jsonfile import read_json
+from repro_pipeline.pysource import parsed
 
 RUNNER = "run_notebook.py"
 """Frozen with the code, at its top."""
@@ -108,7 +109,7 @@ def parameters_of(notebook: Notebook) -> set[str]:
     """The names that the first cell tagged `parameters` assigns at its top level."""
     tagged = next((cell for cell in notebook.cells if "parameters" in cell.tags), None)
     try:
-        tree = ast.parse(tagged.python if tagged else "")
+        tree = parsed(tagged.python if tagged else "")
     except SyntaxError:
         return set()
     targets = [

@@ -60,3 +60,20 @@ def test_a_seed_of_its_own_given_to_an_own_function():
     code = "def run(config, seed):\n    return work(seed)\nv = run(config, {})"
     assert seeding.fixed_seeds(build(program(code.format("15463"))))
     assert not seeding.fixed_seeds(build(program(code.format("options.seed"))))
+
+
+READ_TEST = "def test_work(:\n"
+"""A file that cannot be read: so it is seen whether it was tried."""
+
+
+@pytest.mark.parametrize(
+    ("code", "tried"),
+    [
+        ("import test_helper\nv = test_helper.work(config)", True),
+        ("import importlib\nv = importlib.import_module('test_' + 'helper').work(config)", True),
+        ("v = work(config)", False),
+    ],
+)
+def test_a_test_is_read_where_the_experiment_can_bring_it_in(code, tried):
+    graph = build({**program(code), "test_helper.py": READ_TEST})
+    assert ("test_helper.py" in graph.unread) is tried
