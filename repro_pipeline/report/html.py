@@ -31,7 +31,7 @@ from repro_pipeline.scoring.history import change_rows
 from repro_pipeline.scoring.model import Evidence
 from repro_pipeline.scoring.review import after_review
 from repro_pipeline.scoring.sensitivity import movements
-from repro_pipeline.status import Outcome, Sign, Verdict
+from repro_pipeline.status import Outcome, Sign, Status, Verdict
 
 
 def render_html(data: ReportData) -> str:
@@ -147,9 +147,11 @@ def cost(data: ReportData) -> Cost:
         if calls.usd is not None and calls.unpriced:
             usd += f" and {calls.unpriced:,} calls of unknown price,"
         models = f"{usd} for {calls.calls:,} calls, {calls.tokens:,} tokens"
-    failed = len(data.failed_attempts)
+    cancelled = sum(one.status is Status.CANCELLED for one in attempts)
+    failed = len(data.failed_attempts) - cancelled
+    ended = f", {cancelled} cancelled" if cancelled else ""
     return Cost(
-        attempts=f"{len(attempts)}, {failed or 'none'} failed" if attempts else "none",
+        attempts=f"{len(attempts)}, {failed or 'none'} failed{ended}" if attempts else "none",
         wall=words.duration(data.run_seconds),
         cpu=cpu,
         stages=words.duration(sum(stage.seconds for stage in data.stages)),

@@ -15,7 +15,7 @@ from unit.report.breiman import FOUND, METHODS, bare_report, breiman_report, hos
 from repro_pipeline.environment.model import ContainerImage
 from repro_pipeline.paper.model import Correction
 from repro_pipeline.report.again import script as script_of
-from repro_pipeline.report.html import render_html, tone
+from repro_pipeline.report.html import cost, render_html, tone
 from repro_pipeline.report.markdown_report import render_markdown
 from repro_pipeline.report.model import ModelCost, ReportData
 from repro_pipeline.status import Outcome, Sign, Status, Verdict
@@ -405,3 +405,11 @@ def test_a_corrected_cell_says_who_put_what_in_the_place_of_what():
     assert f"“{cell.text}” is a correction by human:ada: the reader read “<b>9.9”" in said
     assert "p. 2, printed so" in said
     assert "correction by" not in " ".join(Page(render_html(data)).words)
+
+
+def test_what_was_cancelled_is_not_counted_as_failed(data: ReportData):
+    failed = data.failed_attempts[0]
+    ended = failed.model_copy(update={"status": Status.CANCELLED})
+    tried = tuple(ended if one == failed else one for one in data.attempts)
+    told = cost(data.model_copy(update={"attempts": tried})).attempts
+    assert told == "32, 2 failed, 1 cancelled"
