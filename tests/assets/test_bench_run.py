@@ -234,7 +234,7 @@ def test_what_a_program_asks_of_an_allowed_host_is_recorded(suite, tmp_path, mon
     ]
     assert "to data.test only" in (out / "card.md").read_text()
     # Without the host these would be other conditions; what was said in repro.yaml stays.
-    assert bench(suite, out, *words, "--task", "seen") == 1
+    assert bench(suite, out, *words, "--task", "seen") == 2
 
     # The results' folder is an app of its own, with the trials as partitions.
     defs = build_definitions(out)
