@@ -81,7 +81,7 @@ def test_the_denominator_is_that_of_the_relative_error():
     assert denominator(row(0.0, [], quantum=None).claim, RULE) is None
 
 
-@pytest.mark.parametrize("tolerance", [1e-9, 0.05, 3.0, 1e4])
+@pytest.mark.parametrize("tolerance", [1e-9, 0.05, 0.5, 0.999])
 def test_the_axis_has_a_few_ticks_at_any_tolerance(tolerance):
     drawn = forest((row(20.0, spread(20.0)),), MetricParityRule(threshold=tolerance))
     positions = [at for at, _ in drawn.ticks]
@@ -102,7 +102,7 @@ def test_equal_values_lie_on_the_diagonal_of_the_scatter_plot():
 
 
 @pytest.mark.parametrize("values", [(0.0, 5.0), (-3.0, 4.0), (7.0, 7.0), (1e-5, 1e5)])
-@pytest.mark.parametrize("tolerance", [0.05, 1.5])
+@pytest.mark.parametrize("tolerance", [0.05, 0.9])
 def test_the_scatter_plot_stays_within_its_frame(values, tolerance):
     rows = tuple(row(value, spread(value)) for value in values)
     (panel,) = panels(rows, MetricParityRule(threshold=tolerance))
