@@ -16,7 +16,7 @@ from repro_pipeline.agent.chat import ChatRequest
 from repro_pipeline.bench.card import Card
 from repro_pipeline.bench.results import plan_of, rows_of
 from repro_pipeline.cli import main
-from repro_pipeline.commands.opening import instance_of
+from repro_pipeline.commands import opening
 from repro_pipeline.definitions import build_definitions
 from resources.egress_proxy import EgressProxy
 from resources.opening import open_project
@@ -239,9 +239,7 @@ def test_what_a_program_asks_of_an_allowed_host_is_recorded(suite, tmp_path, mon
     # The results' folder is an app of its own, with the trials as partitions.
     defs = build_definitions(out)
     assert [one.key.to_user_string() for one in defs.resolve_all_asset_specs()] == ["bench_trial"]
-    with monkeypatch.context() as patched:
-        patched.setenv("REPRO_PROJECT", str(out))
-        instance = instance_of(open_project(out))
+    instance = opening.instance_of(open_project(out))
     assert set(instance.get_dynamic_partitions("bench_trials")) == set(rows(out))
     again = defs.resolve_job_def("run_trials").execute_in_process(
         instance=instance, partition_key="seen--trivial--1"
