@@ -144,7 +144,9 @@ def run_stage(
                     return finish(result.status, result.reason, inputs, result.value)
                 return finish(Status.OK, None, inputs, result)
         except UserError as error:
-            return replace(finish(Status.FAILED, Reason.of(error), inputs), transient=error.transient)
+            return replace(
+                finish(Status.FAILED, Reason.of(error), inputs), transient=error.transient
+            )
         except OutOfTime:
             return finish(Status.TIMED_OUT, out_of_time(stage), inputs)
         except Exception as error:

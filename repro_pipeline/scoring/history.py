@@ -86,7 +86,9 @@ def record_change(
     )
 
 
-def change_between(project: Project, paper: str, before: Sha256, after: Sha256) -> ScoreChange | None:
+def change_between(
+    project: Project, paper: str, before: Sha256, after: Sha256
+) -> ScoreChange | None:
     """What was kept of a pair of scorings; None where they were never compared."""
     for event in project.ledger.events(paper, kinds={"scores_changed"}):
         if (event.payload["before"], event.payload["after"]) == (before, after):

@@ -178,7 +178,14 @@ def test_a_budget_is_counted_as_it_is_enforced(project, opened):
         opened.ledger.append("tiny", stage_row(launch, seconds=4), actor="code:test")
     assert list(budget_alerts(opened, "tiny", budget, share=0.8)) == []
     reserved = ModelReserved(
-        step="s", role="coder", ordinal=0, model="m", request="0" * 64, number=1, tokens=90, usd=None
+        step="s",
+        role="coder",
+        ordinal=0,
+        model="m",
+        request="0" * 64,
+        number=1,
+        tokens=90,
+        usd=None,
     )
     opened.ledger.append("tiny", reserved, actor="code:test")
     (alert,) = budget_alerts(opened, "tiny", budget, share=0.8)

@@ -30,7 +30,10 @@ def test_the_final_stage_has_nothing_of_the_build():
     text = dockerfile(LOCK, base="b", python="3.11", certificates=True)
     first, _, last = text.partition("\n\n")
     assert "certificates.pem" in first and "ARG PIP_INDEX_URL" in first
-    assert last == "FROM b\nCOPY --from=build /env /env\nENV PATH=/env/bin:/usr/local/bin:/usr/bin:/bin\n"
+    assert (
+        last
+        == "FROM b\nCOPY --from=build /env /env\nENV PATH=/env/bin:/usr/local/bin:/usr/bin:/bin\n"
+    )
 
 
 def test_an_empty_lock_needs_no_pip():
