@@ -33,6 +33,11 @@ def collect_assumptions(
     return AssumptionLedger(assumptions=assumptions, warnings=tuple(warnings))
 
 
+def filled_in(question: str, value: object) -> str:
+    """The statement of an assumption that answers a question of the checklist."""
+    return f"{question} The paper does not say; assumed: {str(value).rstrip('.')}."
+
+
 def named(key: str, paper: Paper) -> str:
     """A cited work by authors and year, as far as they were read, with its key in the paper's list.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from repro_pipeline.bundle.task import Task
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import AssumptionRecorded, Event
-from repro_pipeline.lineage.assumptions import collect_assumptions
+from repro_pipeline.lineage.assumptions import collect_assumptions, filled_in
 from repro_pipeline.lineage.checklist import load_checklist
 from repro_pipeline.lineage.defaults import load_defaults
 from repro_pipeline.lineage.gaps import Gaps, find_gaps
@@ -115,7 +115,7 @@ def changed(
         return Assumption(
             id=before.item,
             topic=before.item,
-            statement=f"{before.question} The paper does not say; assumed: {value}.",
+            statement=filled_in(before.question, value),
             value=value,
             source=source,
             influence=before.influence,

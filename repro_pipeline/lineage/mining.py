@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from repro_pipeline.lineage.assumptions import line_of
+from repro_pipeline.lineage.assumptions import filled_in, line_of
 from repro_pipeline.lineage.checklist import Checklist, Item, compiled
 from repro_pipeline.lineage.defaults import Default, holds, unsaid
 from repro_pipeline.lineage.gaps import Gaps, GapStatus, states, value_in, words_of
@@ -158,7 +158,7 @@ def _chosen(item: Item, found: Sequence[Candidate]) -> Assumption:
     return Assumption(
         id=item.id,
         topic=item.id,
-        statement=f"{item.question} The paper does not say; assumed: {first.value}.",
+        statement=filled_in(item.question, first.value),
         value=first.value,
         alternatives=others,
         source=first.source,

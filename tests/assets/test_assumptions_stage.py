@@ -51,7 +51,7 @@ def test_a_person_changes_a_mined_assumption_and_fills_a_gap(tiny, opened, capsy
         "human:ada"
     ] * 2
     said = main(["assumptions", "tiny"]), capsys.readouterr().out
-    assert "NumPy 2.1" in said[1]
+    assert "assumed: NumPy" in said[1]
     assert "gap (" in said[1]
     said = main(["assumptions", "tiny", "--plan"]), capsys.readouterr().out
     assert "anomalous-samples" in said[1]

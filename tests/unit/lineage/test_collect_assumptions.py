@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from repro_pipeline.bundle.folder import open_bundle
 from repro_pipeline.bundle.task import Task
 from repro_pipeline.errors import BundleError
-from repro_pipeline.lineage.assumptions import collect_assumptions, named
+from repro_pipeline.lineage.assumptions import collect_assumptions, filled_in, named
 from repro_pipeline.lineage.ledger import assumptions_of
 from repro_pipeline.lineage.model import AssumptionGiven, AssumptionSource, Lineage, RankedReference
 from repro_pipeline.lineage.rank import rank_references, read_references
@@ -206,3 +206,9 @@ def test_mining_adds_no_assumption_to_the_example_and_names_its_gaps():
     after = assumptions_of(bundle.task, texts, lineage, paper, {})
     assert after.assumptions == before.assumptions
     assert {"library-versions", "seeds"} <= {gap.item for gap in after.gaps}
+
+
+@pytest.mark.parametrize("value", ["Outliers were discarded.", "Outliers were discarded", 0.5])
+def test_what_is_filled_in_ends_with_one_full_stop(value):
+    said = filled_in("What became of outliers?", value)
+    assert said.endswith(".") and not said.endswith("..")
