@@ -93,7 +93,10 @@ def named_packages(folders: Iterable[Path]) -> dict[str, Distribution]:
         here: dict[str, Distribution] = {}
         for one in distributions(path=[str(folder)]):
             try:
-                name, version = one.metadata["Name"], one.metadata["Version"]
+                # The backport of the library takes its place once anything imports it: None, no
+                # empty message, where metadata are empty, and an error for a key that is not there.
+                told = one.metadata or {}
+                name, version = told.get("Name"), told.get("Version")
             except UnicodeDecodeError:
                 name = version = None
             if not name or not version:

@@ -226,6 +226,9 @@ def test_licences_are_read_of_metadata(tmp_path: Path, lines: str, files: tuple[
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: some\nVersion: 1.0\n{lines}\n\n")
     (info / "RECORD").write_text("".join(f"some-1.0.dist-info/{name},,\n" for name in files))
+    for name in files:
+        (info / name).parent.mkdir(exist_ok=True)
+        (info / name).touch()
     assert licences_of(named_packages([tmp_path])) == {"some": licence}
     expected = [("unlicensed", "some")] if licence is None else []
     assert kinds({"some": "1.0"}, licences=licences_of(named_packages([tmp_path]))) == expected

@@ -87,7 +87,11 @@ def test_a_python_that_does_not_start_is_an_error(tmp_path: Path) -> None:
         (b"Name: Some_Package\nVersion: 99\n\n", "'Some_Package' is installed twice"),
     ],
 )
-def test_metadata_that_hide_a_package_are_refused(tmp_path: Path, metadata: bytes, said: str):
+@pytest.mark.parametrize("library", ["importlib.metadata", "importlib_metadata"])
+def test_metadata_that_hide_a_package_are_refused(
+    tmp_path: Path, metadata: bytes, said: str, library: str
+):
+    pytest.importorskip(library)  # the second takes the place of the first, for good
     for folder, text in (
         ("some_package-1", b"Name: some.package\nVersion: 1\n\n"),
         ("z-1", metadata),
