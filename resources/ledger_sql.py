@@ -17,28 +17,17 @@ from pathlib import Path
 
 import sqlalchemy as sa
 from pydantic import ValidationError
-from sqlalchemy.engine import URL, Connection, Engine
-from sqlalchemy.exc import (
-    ArgumentError,
-    DBAPIError,
-    NoSuchModuleError,
-    OperationalError,
-    SQLAlchemyError,
-)
+from sqlalchemy.engine import URL, Connection
 
 from repro_pipeline.errors import IntegrityError, LedgerError
 from repro_pipeline.frozen import canonical_json
 from repro_pipeline.ledger.chain import link, start, time_text
 from repro_pipeline.ledger.events import Event, Head, Payload
 from repro_pipeline.ledger.redact import redact, storable
+from resources.ledger_engine import damaged, database_name, database_url, explained, make_engine
 
 PAGE = 1000
 """Events read at a time: no read transaction stays open while a caller works."""
-BUSY_SECONDS = 60.0
-"""How long a writer waits for the others, or for a connection, before it gives up."""
-CONNECTIONS = 8
-"""That a process holds to a server at most: its threads wait, rather than exhaust the server."""
-
 EVENTS = sa.Table(
     "events",
     sa.MetaData(),
@@ -114,9 +103,9 @@ class SqlLedger:
     def __init__(
         self, url: str, *, folder: Path = Path(), clock: Callable[[], datetime] = now
     ) -> None:
-        self._url = _parse(url, folder)
+        self._url = database_url(url, folder)
         self._clock = clock
-        self._engine = _engine(self._url)
+        self._engine = make_engine(self._url)
         self._writer = self._engine.execution_options(writes=True)
         # A connection must not be used on both sides of a fork.
         dispose = weakref.WeakMethod(self._engine.dispose)
@@ -171,7 +160,7 @@ class SqlLedger:
         with self._reading() as connection:
             names = tuple(connection.execute(_CHAINS).scalars())
         if not all(isinstance(name, str) for name in names):
-            raise LedgerError(_DAMAGED[0], where=_name(self._url), hint=_DAMAGED[1])
+            raise damaged(self._url)
         return names
 
     def head(self, chain: str) -> Head | None:
@@ -186,7 +175,7 @@ class SqlLedger:
         engine = (
             self._engine.execution_options(isolation_level=isolation) if isolation else self._engine
         )
-        with _explained(self._url), engine.begin() as source, other._writing() as target:
+        with explained(self._url), engine.begin() as source, other._writing() as target:
             rows = source.execution_options(yield_per=PAGE).execute(EVENTS.select())
             for page in rows.mappings().partitions():
                 target.execute(_INSERT, [dict(row) for row in page])
@@ -205,13 +194,13 @@ class SqlLedger:
                 page = connection.execute(page_query).all()
             # A table that was made anew, without our key, can hold anything, and a number twice.
             if not all(isinstance(row.seq, int) for row in page):
-                raise LedgerError(_DAMAGED[0], where=_name(self._url), hint=_DAMAGED[1])
+                raise damaged(self._url)
             if len(page) < PAGE:
                 yield from page
                 return
             whole = [row for row in page if row.seq != page[-1].seq]
             if not whole:
-                raise LedgerError(_DAMAGED[0], where=_name(self._url), hint=_DAMAGED[1])
+                raise damaged(self._url)
             yield from whole
             after = whole[-1].seq
 
@@ -233,7 +222,7 @@ class SqlLedger:
         if version > len(MIGRATIONS):
             raise LedgerError(
                 f"the ledger has version {version}, this program knows up to {len(MIGRATIONS)}",
-                where=_name(self._url),
+                where=database_name(self._url),
                 hint="Update repro-pipeline.",
             )
         if version == len(MIGRATIONS):
@@ -261,103 +250,19 @@ class SqlLedger:
         if mode != "wal":
             raise LedgerError(
                 "this file system does not support SQLite's write-ahead log",
-                where=_name(self._url),
+                where=database_name(self._url),
                 hint="Put the ledger on a local disk, or use PostgreSQL.",
             )
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        with _explained(self._url), self._engine.begin() as connection:
+        with explained(self._url), self._engine.begin() as connection:
             yield connection
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        with _explained(self._url), self._writer.begin() as connection:
+        with explained(self._url), self._writer.begin() as connection:
             yield connection
-
-
-def _parse(text: str, below: Path) -> URL:
-    try:
-        url = sa.make_url(text)
-    except ArgumentError as error:
-        raise LedgerError(
-            "the ledger's URL is not a database URL",
-            hint="Write sqlite:///FILE or postgresql://USER@HOST/DATABASE.",
-        ) from error
-    backend = url.get_backend_name()
-    if backend not in {"sqlite", "postgresql"}:
-        raise LedgerError(
-            f"the ledger cannot live in '{backend}'",
-            where=_name(url),
-            hint="Use sqlite or postgresql.",
-        )
-    if backend == "postgresql":
-        return url.set(drivername="postgresql+psycopg") if url.drivername == backend else url
-    if url.database in {None, "", ":memory:"}:
-        raise LedgerError("a ledger in memory keeps nothing", hint="Name a file: sqlite:///FILE.")
-    if "?" in text:
-        raise LedgerError(
-            "a ledger in SQLite takes no options, and a `?` in a URL begins them",
-            where=_name(url),
-            hint="Name the file relative to the project, or one without `?` in its path.",
-        )
-    url = url.set(database=str(below / url.database))
-    folder = Path(url.database).parent
-    if not folder.is_dir():
-        raise LedgerError(
-            f"the ledger's folder {folder} does not exist",
-            where=_name(url),
-            hint="Make the folder, or correct the URL.",
-        )
-    return url
-
-
-def _engine(url: URL) -> Engine:
-    sqlite = url.get_backend_name() == "sqlite"
-    special = (
-        {"connect_args": {"timeout": BUSY_SECONDS}, "max_overflow": -1}
-        if sqlite
-        # A snapshot older than the lock would show an old head.
-        else {
-            "connect_args": {"client_encoding": "utf8"},
-            "isolation_level": "READ COMMITTED",
-            "pool_pre_ping": True,
-            "pool_size": CONNECTIONS,
-            "max_overflow": 0,
-            "pool_timeout": BUSY_SECONDS,
-        }
-    )
-    try:
-        engine = sa.create_engine(url, **special)
-    except (ImportError, NoSuchModuleError) as error:
-        raise LedgerError(
-            f"no driver for '{url.drivername}' is installed",
-            where=_name(url),
-            hint="Run `pip install 'repro-pipeline[postgres]'`.",
-        ) from error
-    if sqlite:
-        sa.event.listen(engine, "connect", _durable_sqlite)
-        sa.event.listen(engine, "begin", _begin_sqlite)
-    else:
-        sa.event.listen(engine, "connect", _durable_postgresql)
-    return engine
-
-
-def _durable_sqlite(connection: object, _record: object) -> None:
-    connection.isolation_level = None  # transactions begin in _begin_sqlite, not in the driver
-    connection.execute("PRAGMA synchronous = FULL")
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    # A writer takes the lock before it reads the head.
-    writes = connection.get_execution_options().get("writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-def _durable_postgresql(connection: object, _record: object) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SET synchronous_commit TO on")
-    connection.commit()
 
 
 def _lock(connection: Connection, chain: str) -> None:
@@ -377,7 +282,7 @@ def _version(connection: Connection) -> int:
 def _altered(url: URL, chain: str, seq: object) -> IntegrityError:
     return IntegrityError(
         f"event {seq} of chain '{chain}' cannot be read: the ledger was altered",
-        where=_name(url),
+        where=database_name(url),
         hint="Run `repro ledger verify` to see what was.",
     )
 
@@ -419,47 +324,3 @@ def _unreadable(row: sa.Row) -> Event:
             "payload": {"unreadable": raw},
         }
     )
-
-
-def _name(url: URL) -> str:
-    if url.get_backend_name() == "sqlite":
-        return str(url.database)
-    return url.render_as_string(hide_password=True)
-
-
-_DAMAGED = ("the ledger's file is damaged", "Restore it from a copy.")
-_CAUSES = (
-    ("readonly database", "the ledger is read-only", "Make the file and its folder writable."),
-    ("disk is full", "the disk is full: nothing was written", "Make room and run again."),
-    ("disk i/o error", "the disk refused to write or read", "Check the disk and its free space."),
-    ("not a database", "the file is not a ledger", "Correct the URL, or move the file away."),
-    ("malformed", *_DAMAGED),
-    ("database is locked", "another writer holds the ledger for too long", "Run again."),
-    ("unable to open", "the ledger's file cannot be opened", "Check the path and its permissions."),
-    (
-        "already exists",
-        "the database holds tables already that are no ledger",
-        "Name another file.",
-    ),
-    ("append-only", "the ledger is append-only", "Events are never changed or removed."),
-)
-
-
-@contextmanager
-def _explained(url: URL) -> Iterator[None]:
-    """Turn the database's errors into a LedgerError that says what to do."""
-    try:
-        yield
-    except OverflowError as error:  # no database takes the number after the last of a forged chain
-        raise LedgerError(_DAMAGED[0], where=_name(url), hint=_DAMAGED[1]) from error
-    except SQLAlchemyError as error:
-        detail = str(error.orig) if isinstance(error, DBAPIError) else str(error)
-        for words, what, hint in _CAUSES:
-            if words in detail.lower():
-                busy = words == "database is locked"
-                raise LedgerError(what, where=_name(url), hint=hint, transient=busy) from error
-        away = isinstance(error, OperationalError) and url.get_backend_name() != "sqlite"
-        what = f"the ledger's database refused: {detail.splitlines()[0] if detail else error!r}"
-        raise LedgerError(
-            what, where=_name(url), hint="Check the URL and the server.", transient=away
-        ) from error

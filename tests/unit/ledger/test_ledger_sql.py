@@ -17,7 +17,7 @@ from repro_pipeline.errors import IntegrityError, LedgerError
 from repro_pipeline.ledger import events as event_kinds
 from repro_pipeline.ledger.chain import head_of, verify_chain
 from repro_pipeline.ledger.events import SCHEMA, UPGRADES, Event
-from resources import ledger_sql
+from resources import ledger_engine, ledger_sql
 from resources.ledger_sql import MIGRATIONS, SqlLedger
 
 ACTOR = "code:0.1.0"
@@ -361,7 +361,7 @@ def test_threads_wait_for_a_connection_and_do_not_exhaust_the_server(postgres):
         waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 
         def release() -> None:
-            while holder.execute(waiting).fetchone()[0] < ledger_sql.CONNECTIONS:
+            while holder.execute(waiting).fetchone()[0] < ledger_engine.CONNECTIONS:
                 time.sleep(0.01)
             holder.rollback()
 
