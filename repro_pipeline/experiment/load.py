@@ -44,6 +44,7 @@ def load_experiments(
             configs[entry.id] = _read_config(code, entry.config, path)
     _refuse_idle_sample(spec.sample.config, configs.values(), path)
     experiments = []
+    covered = {entry.id: entry.claims for entry in spec.experiments}
     for entry in spec.experiments:
         config = configs[entry.of or entry.id]
         if entry.change:
@@ -52,7 +53,7 @@ def load_experiments(
             Experiment(
                 id=entry.id,
                 kind=entry.kind,
-                claims=entry.claims,
+                claims=entry.claims or covered[entry.of],
                 config=config,
                 of=entry.of,
                 change=entry.change,

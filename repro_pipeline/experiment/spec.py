@@ -37,7 +37,8 @@ class ExperimentEntry(Frozen):
 
     id: Slug
     kind: ExperimentKind = ExperimentKind.BASELINE
-    claims: Annotated[tuple[ClaimId, ...], Field(min_length=1)]
+    claims: tuple[ClaimId, ...] = ()
+    """What it measures; a sensitivity experiment by default the claims of the one that it is `of`."""
     config: str | None = None
     of: Slug | None = None
     change: Annotated[dict[str, Any], Field(min_length=1)] | None = None
@@ -62,6 +63,8 @@ class ExperimentEntry(Frozen):
                     f"not {', '.join(self.change)}",
                     "change",
                 )
+        if not self.claims and self.kind is not ExperimentKind.SENSITIVITY:
+            raise Misfit(f"{self.id}: names no claims", "claims")
         if self.assumption and self.kind is not ExperimentKind.SENSITIVITY:
             raise Misfit(f"{self.id}: `assumption` belongs to `kind: sensitivity`", "assumption")
         return self

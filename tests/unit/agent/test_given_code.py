@@ -99,6 +99,16 @@ def test_the_code_is_kept_whole_and_its_hash_is_its_content(tmp_path, store):
     assert freeze(folder, store).code_tree != made.code_tree
 
 
+def test_a_sensitivity_experiment_measures_the_claims_of_its_base(tmp_path, store):
+    named = freeze(write(tmp_path / "x", task=TASK + ASSUMPTION, spec=SPEC + SENSITIVITY), store)
+    lines = SENSITIVITY.splitlines(keepends=True)
+    silent = SPEC + "".join(line for line in lines if "claims:" not in line)
+    assert silent != SPEC + SENSITIVITY
+    made = freeze(write(tmp_path / "y", task=TASK + ASSUMPTION, spec=silent), store)
+    base, other = made.experiments[0], made.experiments[-1]
+    assert other.claims == base.claims == named.experiments[0].claims
+
+
 def test_claims_that_only_a_sensitivity_experiment_covers_are_uncovered(tmp_path, store):
     made = freeze(write(tmp_path / "x"), store)
     assert made.uncovered == ("b",)
