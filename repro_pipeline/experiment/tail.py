@@ -50,4 +50,5 @@ class Tail:
             others, self._left_out = self._left_out - 1, 0
             before = f"({others} lines) " if others else ""
             last = ", and no more of it here" if self._said == self._most else ""
-            self._say(f"{self._name} | {before}{printable(filled[-1])[:_WIDTH].rstrip()}{last}")
+            line = printable(filled[-1]).replace("\t", " ")[:_WIDTH].rstrip()
+            self._say(f"{self._name} | {before}{line}{last}")
