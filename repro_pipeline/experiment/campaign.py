@@ -33,6 +33,7 @@ from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import EnvironmentBuilt
 from repro_pipeline.project import Project
 from repro_pipeline.sandbox.policy import Mount
+from repro_pipeline.scoring.words import counted
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import Ended, Stage, latest, out_of_time
 from repro_pipeline.status import Reason, Status
@@ -214,14 +215,11 @@ def summed_up(runs: RunSet) -> RunSet | Ended:
     parts, code = [], "budget_exhausted"
     if failed:
         code, example = _commonest(failed)
-        parts.append(f"{len(failed)} of {runs.planned} runs failed: {example}")
+        parts.append(f"{len(failed)} of {counted(runs.planned, 'run')} failed: {example}")
     if unmade:
         parts.append(f"{unmade} of {runs.planned} runs were not made: the budget was exhausted.")
-    counted = len(runs.runs) - len(failed)
-    status = Status.PARTIAL if counted else Status.BUDGET_EXHAUSTED if unmade else _worst(failed)
-    code = (
-        failed[0].counted.reason.code if failed and failed[0].counted.reason else "budget_exhausted"
-    )
+    good = len(runs.runs) - len(failed)
+    status = Status.PARTIAL if good else Status.BUDGET_EXHAUSTED if unmade else _worst(failed)
     return Ended(runs, status, Reason(code=code, sentence=" ".join(parts)))
 
 
@@ -242,7 +240,7 @@ def _commonest(failed: Sequence[Run]) -> tuple[str, str]:
     (sentence, _), *others = sentences.most_common()
     example = next(run for run in failed if run.counted.reason.sentence == sentence)
     seed = f" with seed {example.seed}" if example.seed is not None else ""
-    more = f" (and {len(others)} other reasons)" if others else ""
+    more = f" (and {counted(len(others), 'other reason')})" if others else ""
     return example.counted.reason.code, f"{example.experiment}{seed}: {sentence}{more}"
 
 

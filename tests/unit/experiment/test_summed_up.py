@@ -15,7 +15,7 @@ from repro_pipeline.stages import Ended
 from repro_pipeline.status import Reason, Status
 
 
-def run(seed, *statuses, sentence="It failed.", values=None):
+def run(seed, *statuses, sentence="It failed.", code="c"):
     common = {
         "run_key": digest(["run", seed]),
         "experiment": "base",
@@ -28,7 +28,7 @@ def run(seed, *statuses, sentence="It failed.", values=None):
             **common,
             number=number,
             status=status,
-            reason=None if status is Status.OK else Reason(code="c", sentence=sentence),
+            reason=None if status is Status.OK else Reason(code=code, sentence=sentence),
             values={"a": float(number)} if status is Status.OK else {},
             started_at=datetime(2020, 1, 1, tzinfo=UTC),
             seconds=1,
@@ -70,13 +70,13 @@ def test_when_every_planned_run_counts_nothing_is_said():
             (run(None, FAILED),),
             1,
             Status.FAILED,
-            "1 of 1 runs failed: base: It failed.",
+            "1 of 1 run failed: base: It failed.",
         ),
         (
             (run(1, FAILED, sentence="Rare."), run(2, FAILED), run(3, FAILED), run(4, OK)),
             4,
             Status.PARTIAL,
-            "3 of 4 runs failed: base with seed 2: It failed. (and 1 other reasons)",
+            "3 of 4 runs failed: base with seed 2: It failed. (and 1 other reason)",
         ),
     ],
 )
@@ -86,6 +86,12 @@ def test_what_does_not_count_is_counted_and_told(runs, planned, status, sentence
     assert ended.status is status
     assert ended.value.runs == runs
     assert sentence in (ended.reason.sentence, None)
+
+
+def test_the_code_is_of_the_reason_that_is_told():
+    rare = run(1, LATE, sentence="It ran out of time.", code="timed_out")
+    ended = summed_up(RunSet(runs=(rare, run(2, FAILED), run(3, FAILED)), planned=3))
+    assert (ended.reason.code, "It failed." in ended.reason.sentence) == ("c", True)
 
 
 def test_the_first_attempt_that_is_ok_counts_and_else_the_latest():
