@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -20,6 +21,7 @@ from pathlib import Path, PurePosixPath
 
 from repro_pipeline.imports.code_address import CodeTarget
 from repro_pipeline.imports.record import GitOrigin, ImportFault
+from repro_pipeline.tied import tied
 
 _SAFE = (
     *("-c", "core.hooksPath=/dev/null"),
@@ -35,6 +37,9 @@ _SAFE = (
     *("-c", "fetch.unpackLimit=1"),
     *("-c", "submodule.recurse=false"),
     *("-c", "gc.auto=0"),
+    # A helper of Git's that is left alone with a silent server ends by itself.
+    *("-c", "http.lowSpeedLimit=1"),
+    *("-c", "http.lowSpeedTime=60"),
 )
 _ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -204,7 +209,7 @@ class _Git:
             asked.write("".join(f"{sha}\n" for sha in shas).encode())
             asked.seek(0)
             with subprocess.Popen(
-                ["git", *_SAFE, "cat-file", "--batch"],
+                tied(["git", *_SAFE, "cat-file", "--batch"]),
                 cwd=self.place,
                 env=git_environment(self.place),
                 stdin=asked,
@@ -255,18 +260,18 @@ class _Git:
 
 
 def _started(arguments: Sequence[str], place: Path, out, err) -> subprocess.Popen:
-    try:
-        return subprocess.Popen(
-            ["git", *_SAFE, *arguments],
-            cwd=place,
-            env=git_environment(place),
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            start_new_session=True,
-        )
-    except FileNotFoundError:
-        raise no_git() from None
+    variables = git_environment(place)
+    if not shutil.which("git", path=variables.get("PATH")):
+        raise no_git()
+    return subprocess.Popen(
+        tied(["git", *_SAFE, *arguments]),
+        cwd=place,
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=err,
+        start_new_session=True,
+    )
 
 
 def no_git() -> ImportFault:

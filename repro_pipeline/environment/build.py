@@ -1,9 +1,9 @@
 """Builds an environment from its lock alone, once per lock and interpreter, and keeps it read-only.
 
 An environment lives at `<cache>/<key>/venv`, and at `/env` inside a sandbox. It is built beside that
-place and renamed when complete, so one that stands there is whole. Builders of one environment wait
-for each other on a lock file that uv's processes hold too, so that the uv of a builder that was
-killed is waited for as well.
+place, under a name of each builder's own, and renamed when complete, so one that stands there is
+whole. Builders of one environment wait for each other on a lock file, which they alone hold: what a
+builder starts is ended with it, however it ends.
 
 Files are copies of those in uv's cache beside it: a hard link would let a change in one environment
 reach the cache and all others. Read-only is what keeps the same user from changing them by mistake;
@@ -18,6 +18,8 @@ import hashlib
 import os
 import shutil
 import subprocess
+import time
+import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -34,11 +36,20 @@ from repro_pipeline.environment.uv_command import run_uv, yanked_in
 from repro_pipeline.errors import BuildError
 from repro_pipeline.frozen import Frozen, Sha256, digest
 from repro_pipeline.sandbox.policy import RESERVED, Mount
+from repro_pipeline.tied import tied
 
 ENV = Path("/env")
 """Where a sandboxed run sees its environment."""
 
 _MARKER = "environment.json"
+_COMPILING = 1800.0  # seconds after which an environment goes on without the rest of its bytecode
+_COMPILE = """
+import compileall, os, re, sys
+part, parts, *folders = sys.argv[1:]
+files = [os.path.join(at, name) for top in folders for at, _, names in os.walk(top) for name in names]
+for path in sorted(files)[int(part)::int(parts)]:
+    compileall.compile_file(path, quiet=2, rx=re.compile("/tests?/"))
+"""
 
 
 class _Marker(Frozen):
@@ -70,12 +81,12 @@ def build(
     key = digest([lock.sha256, interpreter.model_dump(mode="json")])
     folder = cache.absolute() / key
     notes: tuple[str, ...] = ()
-    with _exclusive(cache.absolute() / f"{key}.lock") as held:
+    with _exclusive(cache.absolute() / f"{key}.lock"):
         changed = _what_changed(folder)
         if changed:
             notes = (f"built anew: {changed}",)
         if changed is not None:
-            _build(folder, lock_text, interpreter, cache, held)
+            _build(folder, lock_text, interpreter, cache)
     return BuiltEnvironment(
         lock=lock,
         path=key,
@@ -124,18 +135,18 @@ def remove_environment(path: Path) -> None:
     shutil.rmtree(path)
 
 
-def _build(
-    folder: Path, lock_text: str, interpreter: Interpreter, cache: Path, held: tuple[int, ...]
-) -> None:
-    partial = folder.with_name(f"{folder.name}.partial")
-    remove_environment(partial)
+def _build(folder: Path, lock_text: str, interpreter: Interpreter, cache: Path) -> None:
+    for left in folder.parent.glob(f"{folder.name}.*.partial"):
+        with contextlib.suppress(OSError):  # one that its builder's last process is just leaving
+            remove_environment(left)
+    partial = folder.with_name(f"{folder.name}.{uuid.uuid4().hex[:12]}.partial")
     partial.mkdir(parents=True)
     venv, lock_file = partial / "venv", partial / "requirements.lock"
     lock_file.write_text(lock_text, encoding="utf-8")
     base = ["--relocatable", "--python", str(interpreter.executable)]
-    run_uv(["venv", "--quiet", *base, str(venv)], cache=cache, held=held)
-    yanked = _install(lock_file, venv, cache, held)
-    _compile(venv, held)
+    run_uv(["venv", "--quiet", *base, str(venv)], cache=cache)
+    yanked = _install(lock_file, venv, cache)
+    _compile(venv)
     _make_read_only(venv)
     marker = _Marker(
         interpreter=interpreter,
@@ -148,7 +159,7 @@ def _build(
     partial.rename(folder)
 
 
-def _install(lock_file: Path, venv: Path, cache: Path, held: tuple[int, ...]) -> dict[str, str]:
+def _install(lock_file: Path, venv: Path, cache: Path) -> dict[str, str]:
     """From the cache alone where it suffices: with hashes, a cached wheel is the fetched one.
 
     What is known of withdrawn packages is as old as the cache then.
@@ -158,26 +169,34 @@ def _install(lock_file: Path, venv: Path, cache: Path, held: tuple[int, ...]) ->
     command += ["--python", str(venv / "bin" / "python"), str(lock_file)]
     said: list[str] = []
     try:
-        run_uv([*command, "--offline"], cache=cache, held=held, told=said.append)
+        run_uv([*command, "--offline"], cache=cache, told=said.append)
     except BuildError:
-        run_uv(command, cache=cache, held=held, told=said.append)
+        run_uv(command, cache=cache, told=said.append)
     return yanked_in(said[-1])
 
 
-def _compile(venv: Path, held: tuple[int, ...]) -> None:
+def _compile(venv: Path) -> None:
     """Write bytecode now, since no run can: an import of a large package takes half the time.
 
-    Packages' tests are left out, and files that do not compile stay as they are.
+    Packages' tests are left out, and files that do not compile stay as they are. One process for each
+    processor: those that compileall starts by itself would outlive this one.
     """
     python = venv / "bin" / "python"
-    for folder in site_packages(python):
-        subprocess.run(
-            [python, "-I", "-S", "-m", "compileall", "-qq", "-j", "0", "-x", "/tests?/", folder],
-            capture_output=True,
-            env={},
-            pass_fds=held,
-            check=False,
-        )
+    command = [python, "-I", "-S", "-c", _COMPILE]
+    parts, until = os.cpu_count() or 1, time.monotonic() + _COMPILING
+    running: list[subprocess.Popen] = []
+    try:
+        for part in range(parts):
+            words = tied([*command, str(part), str(parts), *site_packages(python)])
+            silent = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+            running.append(subprocess.Popen(words, env={}, **silent))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            for process in running:
+                process.wait(max(0.0, until - time.monotonic()))
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
 
 
 def _what_changed(folder: Path) -> str | None:
@@ -229,9 +248,9 @@ def _make_read_only(venv: Path) -> None:
 
 
 @contextlib.contextmanager
-def _exclusive(path: Path) -> Iterator[tuple[int, ...]]:
-    """Hold a file lock; the kernel drops it when all processes that hold it have ended."""
+def _exclusive(path: Path) -> Iterator[None]:
+    """Hold a file lock; the kernel drops it when this process ends, since no child inherits it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        yield (file.fileno(),)
+        yield

@@ -16,6 +16,7 @@ from repro_pipeline.environment.model import Fingerprint
 from repro_pipeline.errors import BuildError
 from repro_pipeline.pysource import parsed
 from repro_pipeline.sandbox.gpu import driver_version, installed_gpus
+from repro_pipeline.tied import tied
 
 HOST_SCRIPT = """
 import json, platform
@@ -55,7 +56,7 @@ def ask(python_executable: Path, code: str) -> str:
     """What a script prints in an isolated interpreter (`-I -S`). Raises BuildError."""
     try:
         return subprocess.run(
-            [python_executable, "-I", "-S", "-c", code],
+            tied([python_executable, "-I", "-S", "-c", code]),
             capture_output=True,
             text=True,
             check=True,

@@ -11,6 +11,7 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from repro_pipeline.errors import BuildError
+from repro_pipeline.tied import tied
 
 _PASSED = re.compile(
     r"(?i:https?_proxy|all_proxy|no_proxy)|SSL_CERT_FILE|SSL_CERT_DIR|SSL_CLIENT_CERT|NETRC"
@@ -31,28 +32,25 @@ def run_uv(
     cache: Path,
     stdin: str = "",
     path: str = "",
-    held: Sequence[int] = (),
     told: Callable[[str], None] | None = None,
 ) -> str:
-    """Run `uv` and return what it prints.
+    """Run `uv` and return what it prints. It ends with this process.
 
-    `cache` holds the cache of downloads, `path` is where interpreters are looked for, `held` are
-    file descriptors that the process keeps open (a lock that it must share), `told` is called with
-    what it said beside, warnings among it, where it ended well. No configuration file is read: one
-    that comes with a paper's code could name another index. Raises BuildError with the reason in one
-    sentence.
+    `cache` holds the cache of downloads, `path` is where interpreters are looked for, `told` is
+    called with what it said beside, warnings among it, where it ended well. No configuration file is
+    read: one that comes with a paper's code could name another index. Raises BuildError with the
+    reason in one sentence.
     """
     command = [_binary(), *arguments, "--no-config", "--no-python-downloads"]
     folder = cache.absolute() / "uv"
     folder.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
-        [*command, "--cache-dir", str(folder)],
+        tied([*command, "--cache-dir", str(folder)]),
         input=stdin,
         capture_output=True,
         text=True,
         cwd=folder.anchor,
         env={**network_variables(os.environ), "PATH": path, "NO_COLOR": "1"},
-        pass_fds=held,
         check=False,
     )
     if done.returncode:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -193,36 +194,66 @@ def test_a_killed_build_leaves_nothing_that_counts(place: str, six: Six, cache: 
     assert not list(cache.glob("*.partial"))
 
 
-HOLDING = """
+STALLED = """
 import sys
 from pathlib import Path
 from repro_pipeline.environment import build as module, uv_command
-path, program = Path(sys.argv[1]), sys.argv[2]
-uv_command._binary = lambda: program
-with module._exclusive(path) as held:
-    uv_command.run_uv([], cache=path.parent, held=held)
+from repro_pipeline.environment.model import EnvironmentLock
+text, lock, cache, place, stalling = sys.argv[1:]
+if place == "compile":
+    module._COMPILE = "import time; open(%r, 'w').close(); time.sleep(300)" % (cache + "/stalls")
+elif place == "install":
+    def install(*_):
+        uv_command._binary = lambda: stalling
+        uv_command.run_uv([], cache=Path(cache))
+    module._install = install
+else:
+    module.find_interpreter = lambda *_, **__: module.fingerprint(Path(stalling), {})
+module.build(text, lock=EnvironmentLock.model_validate_json(lock), cache=Path(cache))
 """
 
 
-def test_the_uv_of_a_killed_builder_is_waited_for(tmp_path: Path) -> None:
-    lock, pid, program = tmp_path / "a.lock", tmp_path / "pid", tmp_path / "program"
-    program.write_text(
-        f"#!/bin/sh\necho $$ >{pid}.new\n/bin/mv {pid}.new {pid}\nexec /bin/sleep 60\n"
-    )
+@pytest.mark.parametrize("place", ["interpreter", "install", "compile"])
+def test_nothing_outlives_a_builder_that_is_killed(place: str, six: Six, cache: Path) -> None:
+    text, lock = six
+    program = cache / "stalling"
+    program.write_text(f"#!/bin/sh\n: >{cache}/stalls\nexec /bin/sleep 300 # {cache}\n")
     program.chmod(0o755)
-    builder = script(HOLDING, lock, program)
-    while not pid.exists():
+    builder = script(STALLED, text, lock.model_dump_json(), cache, place, program)
+    while not (cache / "stalls").exists():
         assert builder.poll() is None, builder.stderr.read()
+        time.sleep(0.02)
+    children = descendants(builder.pid)
+    assert children
     builder.kill()
     builder.wait()
-    orphan = int(pid.read_text())
-    try:
-        with lock.open("w") as file, pytest.raises(BlockingIOError):
+    for path in cache.glob("*.lock"):
+        with path.open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    finally:
-        os.kill(orphan, signal.SIGKILL)
-    with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    left, until = children, time.monotonic() + 20
+    while left and time.monotonic() < until:
+        left = {pid for pid in children if running(pid)}
+        time.sleep(0.02)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left
+    assert host_python(build(text, lock=lock, cache=cache), cache).exists()
+    assert not list(cache.glob("*.partial"))
+
+
+def descendants(pid: int) -> set[int]:
+    """The processes below one, whose parents still live."""
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    found = {int(word) for word in text.split()}
+    return found.union(*map(descendants, found))
+
+
+def running(pid: int) -> bool:
+    """Whether a process is there and has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
 
 
 BUILDER = """
