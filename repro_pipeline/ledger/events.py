@@ -357,6 +357,7 @@ class DownloadFinished(Payload):
     """To and from the network."""
     seconds: float
     log: Sha256 | None = None
+    """What the step printed, in the artifact store."""
     runner: str
     limits: dict[str, str] = {}
     """Which sandbox limit held how."""
@@ -566,10 +567,11 @@ class StoreSwept(Payload):
 
 
 class BenchPlanned(Payload):
-    """A comparison of agents was planned, or grew: its conditions, in the store."""
+    """A comparison of agents was planned, or grew (project chain)."""
 
     kind: Literal["bench_planned"] = "bench_planned"
     plan: Sha256
+    """Its conditions, in the artifact store."""
 
     @property
     def key(self) -> str:
@@ -578,12 +580,13 @@ class BenchPlanned(Payload):
 
 
 class BenchTrialEnded(Payload):
-    """A trial of a comparison ended, well or not: its row, in the store."""
+    """A trial of a comparison ended, well or not (project chain)."""
 
     kind: Literal["bench_trial_ended"] = "bench_trial_ended"
     trial: str
     """Task, contestant and repeat."""
     row: Sha256
+    """What is known of it, in the artifact store."""
     status: Status
     reason: Reason | None = None
     tokens: Count

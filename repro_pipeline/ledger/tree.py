@@ -17,6 +17,9 @@ from repro_pipeline.ledger.events import (
     AgentStepped,
     AttemptFinished,
     AttemptStarted,
+    BenchPlanned,
+    BenchTrialEnded,
+    DownloadFinished,
     EnvironmentBuilt,
     Event,
     ImplementationFrozen,
@@ -24,7 +27,9 @@ from repro_pipeline.ledger.events import (
     PatchApplied,
     Payload,
     RubricSeen,
+    ScoresChanged,
     StageFinished,
+    SweepEnded,
 )
 
 if TYPE_CHECKING:
@@ -130,26 +135,11 @@ def missing_from(ledger: Ledger, store: ArtifactStore) -> dict[str, Event]:
     """What the events name as an artifact and the store has not, with the first event that does."""
     missing: dict[str, Event] = {}
     for chain in ledger.chains():
-        for event in ledger.events(chain, kinds=_NAME_ARTIFACTS):
+        for event in ledger.events(chain):
             for name in _artifacts(event.content, store):
                 if name not in store:
                     missing.setdefault(name, event)
     return missing
-
-
-_NAME_ARTIFACTS = frozenset(
-    {
-        "stage_finished",
-        "environment_built",
-        "attempt_started",
-        "attempt_finished",
-        "implementation_frozen",
-        "rubric_seen",
-        "model_called",
-        "patch_applied",
-        "agent_stepped",
-    }
-)
 
 
 def _artifacts(payload: Payload, store: ArtifactStore) -> list[str]:
@@ -163,20 +153,31 @@ def _artifacts(payload: Payload, store: ArtifactStore) -> list[str]:
             | RubricSeen(rubric=name)
             | ModelCalled(answer=name)
             | PatchApplied(patch=name)
+            | ScoresChanged(change=name)
+            | SweepEnded(result=str() as name)
+            | BenchPlanned(plan=name)
+            | BenchTrialEnded(row=name)
         ):
             return [name]
         case AttemptFinished(attempt=attempt):
             kept = (attempt.log, attempt.record, *attempt.outputs.values())
             return [name for name in kept if name]
+        case DownloadFinished(log=log, code_tree=tree):
+            return [*([log] if log else []), *_of_tree(tree, store)]
         case (
             AttemptStarted(code_tree=tree)
             | ImplementationFrozen(code_tree=tree)
             | AgentStepped(code_tree=tree)
         ):
-            listing = _whole(tree, store)
-            files = Tree.model_validate_json(listing).files if listing else ()
-            return [tree, *(file.sha256 for file in files)]
+            return _of_tree(tree, store)
     return []
+
+
+def _of_tree(tree: str, store: ArtifactStore) -> list[str]:
+    """A tree's listing, and the files in it, as far as it can be read."""
+    listing = _whole(tree, store)
+    files = Tree.model_validate_json(listing).files if listing else ()
+    return [tree, *(file.sha256 for file in files)]
 
 
 def _whole(name: str, store: ArtifactStore) -> bytes:

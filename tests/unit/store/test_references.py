@@ -10,11 +10,23 @@ import pytest
 from repro_pipeline.errors import IntegrityError
 from repro_pipeline.frozen import canonical_json, digest
 from repro_pipeline.ledger.chain import link, start
-from repro_pipeline.ledger.events import Event, StageFinished
+from repro_pipeline.ledger.events import (
+    BenchPlanned,
+    BenchTrialEnded,
+    DownloadFinished,
+    Event,
+    RubricSeen,
+    ScoresChanged,
+    StageFinished,
+    SweepEnded,
+    WarningRecorded,
+)
 from repro_pipeline.ledger.logs import LINE, FoundLine, head, search, tail
-from repro_pipeline.ledger.tree import references_in
+from repro_pipeline.ledger.tree import missing_from, references_in
+from repro_pipeline.sandbox.egress import EgressRules
 from repro_pipeline.status import Status
 from resources.artifact_store import FsspecArtifactStore
+from resources.ledger_sql import SqlLedger
 
 
 @pytest.fixture
@@ -102,6 +114,56 @@ def test_collecting_with_the_closure_keeps_everything_readable(store, tmp_path):
     assert len(removed) == 5
     store.get_tree(tree, tmp_path / "again")
     assert (tmp_path / "again" / "run.py").read_text() == "print(1)\n"
+
+
+GONE = digest("gone")
+OTHER = digest("no artifact")
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        RubricSeen(rubric=GONE),
+        ScoresChanged(
+            before=OTHER,
+            after=OTHER,
+            rubric_before=OTHER,
+            rubric_after=OTHER,
+            change=GONE,
+            sentence="Two claims.",
+        ),
+        SweepEnded(
+            number=1,
+            paper="forests",
+            fresh_dependencies=False,
+            status=Status.OK,
+            result=GONE,
+            sentence="As before.",
+            launch="l1",
+        ),
+        BenchPlanned(plan=GONE),
+        BenchTrialEnded(trial="a/b/1", row=GONE, status=Status.OK, tokens=0, usd=None),
+        DownloadFinished(
+            download="d1",
+            code_tree=GONE,
+            environment=OTHER,
+            command=("sh", "get.sh"),
+            rules=EgressRules(allow=()),
+            status=Status.OK,
+            files={"data/a.csv": OTHER},
+            requests=0,
+            bytes=0,
+            seconds=1,
+            runner="bubblewrap",
+        ),
+    ],
+    ids=lambda payload: payload.kind,
+)
+def test_what_an_event_names_as_an_artifact_is_missed(payload, store, tmp_path):
+    ledger = SqlLedger("sqlite:///ledger.sqlite", folder=tmp_path)
+    ledger.append("forests", WarningRecorded(code="weak", sentence=OTHER), actor="code:1")
+    event = ledger.append("forests", payload, actor="code:1")
+    assert missing_from(ledger, store) == {GONE: event}
 
 
 def test_a_log_is_shown_in_parts(store):
