@@ -316,11 +316,6 @@ def _authors(meta: Element | None) -> tuple[str, ...]:
 _NAMES = {"name", "string-name"}
 
 
-def _whose(part: Element) -> Element | None:
-    """The nearest contributor around an element."""
-    return next((p for p in part.iterancestors() if local_name(p) == "contrib"), None)
-
-
 def _nested(person: Element) -> bool:
     """Whether someone is a member of a group that is an author itself."""
     return any(local_name(around) == "collab" for around in person.iterancestors())
