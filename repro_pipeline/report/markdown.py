@@ -1,4 +1,4 @@
-"""Short Markdown tables, for metadata of assets and for summaries. Texts of papers are escaped."""
+"""Tables in Markdown, for the report. Texts of papers are escaped."""
 
 from __future__ import annotations
 
@@ -8,15 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.report.rows import pair_rows
-from repro_pipeline.report.text import claims_rows
 from repro_pipeline.report.words import plain, span
 from repro_pipeline.scoring.model import Scores
-
-
-def claims_markdown(scores: Scores, claims: ReportedClaims) -> str:
-    """The headline, and the table of claims."""
-    header, *rows = claims_rows(scores, claims)
-    return f"{escaped(scores.headline)}\n\n{table(header, rows)}"
 
 
 def ablations_markdown(scores: Scores, claims: ReportedClaims) -> str:

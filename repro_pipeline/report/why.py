@@ -5,6 +5,9 @@ assumptions that it rests on, and the source of each, all by digests that can be
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeVar
+
+from pydantic import BaseModel
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.errors import BundleError
@@ -20,6 +23,8 @@ from repro_pipeline.report.later import later_launch
 from repro_pipeline.scoring.attribution import Attribution, Cause
 from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Finding, Scores
 from repro_pipeline.stages import latest, output_of
+
+Output = TypeVar("Output", bound=BaseModel)
 
 
 class Reported(Frozen):
@@ -199,7 +204,8 @@ def _reported(claim: Claim, paper: Paper | None) -> Reported:
     )
 
 
-def _output(project: Project, paper: str, stage: str, model):
+def _output(project: Project, paper: str, stage: str, model: type[Output]) -> Output | None:
+    """What a stage left last; None where it left nothing."""
     row = latest(project, paper, stage)
     return output_of(project, row, model) if row and row.output else None
 
