@@ -151,8 +151,7 @@ def _others(differences: Mapping[str, float], main: str) -> str:
 def _why_none(evidence: Evidence, differences: Mapping[str, float]) -> str:
     main = evidence.claims.main
     if not evidence.integrity.parity:
-        probe = next((p for p in evidence.integrity.probes if p.id == "parity"), None)
-        return f"No run was repeated with the same seed{f': {probe.sentence}' if probe else '.'}"
+        return "No run was repeated with the same seed."
     failed = [run for run in evidence.integrity.parity if run.counted.status is not Status.OK]
     why = f"; {counted(len(failed), 'repetition')} failed" if failed else ""
     other = f" Compared were: {', '.join(sorted(differences))}." if differences else ""

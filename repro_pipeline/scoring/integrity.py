@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.experiment.model import Attempt
@@ -24,15 +25,10 @@ from repro_pipeline.scoring.model import (
     Probe,
 )
 from repro_pipeline.scoring.observations import Observation
+from repro_pipeline.scoring.probes import ResponseProbe
 from repro_pipeline.scoring.words import counted
 
-_RESPONSE = (
-    "config_sensitivity",
-    "data_removal",
-    "data_noise",
-    "label_permutation",
-    "fit_labels",
-)
+_RESPONSE = get_args(ResponseProbe)
 _IGNORED = {"config_sensitivity": "config_ignored", "fit_labels": "fit_ignored"}
 _SEVERAL = 3
 """So many different values are no coincidence."""
@@ -64,7 +60,6 @@ def findings(
         *_hard_coded(case),
         *_same_bits(case),
         *_unmoved(case),
-        *_foreign_seed(case),
         *_exactly_reported(case),
         *_too_close(case),
         *_untested(case),
@@ -87,7 +82,7 @@ class _Case:
     verdicts: Mapping[str, ClaimVerdict]
     claims: Mapping[str, Claim]
     moved: frozenset[str]
-    """Claims whose bits a changed configuration, or missing data, changed."""
+    """Claims whose bits a changed configuration, or changed data, changed."""
     constant: frozenset[str]
     """Claims with the same bits for at least two seeds."""
     exact: frozenset[str]
@@ -178,17 +173,6 @@ def _unmoved(case: _Case) -> Iterator[Finding]:
             severity="suspect" if grave else "info" if answered else "unverified",
             claims=probe.unmoved,
         )
-
-
-def _foreign_seed(case: _Case) -> Iterator[Finding]:
-    for probe in case.probes("fresh_seed"):
-        if probe.evidence["foreign"]:
-            yield Finding(
-                kind="fresh_seed_differs",
-                evidence=probe.sentence,
-                severity="suspect",
-                claims=probe.claims,
-            )
 
 
 def _exactly_reported(case: _Case) -> Iterator[Finding]:
