@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import BaseModel
 
@@ -46,6 +47,7 @@ CODE = "submission"
 """The folder of the submitted code in the grader's copy of the bundle."""
 _VERSION = "1"
 _MAIN = {ExperimentKind.BASELINE, ExperimentKind.COMPARISON}
+Output = TypeVar("Output", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -128,13 +130,13 @@ class _Desk:
     def stage(self, name: str) -> Stage:
         return Stage(name, self.paper, self.project, launch="score")
 
-    def do(self, name: str, work: Callable[[Stage], BaseModel | Ended], rests_on=None) -> Row:
+    def do(self, name: str, work: Callable[[Stage], BaseModel | Ended]) -> Row:
         """Run a stage and leave its row in the ledger, whatever its end."""
         stage = self.stage(name)
-        made = Work(depends_on=rests_on, do=lambda: work(stage), blocked_by={})
+        made = Work(depends_on=None, do=lambda: work(stage), blocked_by={})
         return run_stage(stage, version=_VERSION, prepare=lambda: made, reuse=False)
 
-    def value(self, row: Row, model: type[BaseModel]):
+    def value(self, row: Row, model: type[Output]) -> Output | None:
         """What a stage left; None where it left nothing."""
         return output_of(self.project, row.event, model) if row.usable else None
 
