@@ -100,6 +100,11 @@ def is_count(text: str, one: Numeral) -> bool:
     return known.match(text[one.stop : one.stop + _NEAR]) is not None
 
 
+def is_base(text: str, one: Numeral) -> bool:
+    """Whether a number is raised to a power of symbols, as 0.5 in 0.5^{|i - j|}."""
+    return cues.POWER.match(text[one.stop : one.stop + 8]) is not None
+
+
 def is_pointer(text: str, one: Numeral) -> bool:
     """Whether a number names a table, a citation, a version, a year, a shape or an exponent."""
     before, after = text[max(0, one.start - 40) : one.start], text[one.stop : one.stop + 4]

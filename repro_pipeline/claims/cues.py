@@ -61,7 +61,7 @@ DIRECTION = re.compile(
         decreas\w+|increas\w+|reduc(?:e|es|ed|ing|tion|tions)|lower(?:s|ed|ing)?|higher
         halv(?:e|es|ed|ing)|doubl(?:e|es|ed|ing)|tripl(?:e|es|ed|ing)|twice|by half
         (?:two|three|four|five|ten)-?fold
-        (?:a|one)[- ](?:half|third|quarter|fifth|tenth)(?: of)?
+        (?<!\bon )(?<!\binto )(?:a|one)[- ](?:half|third|quarter|fifth|tenth)(?: of)?
         on par|comparabl[ey]|competitive(?:ly)?|close to|similar(?:ly)? to
         win(?:s|ning|ner)?|won|suffer\w*|plummet\w*|collaps\w+|help(?:s|ed|ful)|ahead of|behind|advantages?
         crucial|essential|detrimental|negligibl[ey]|marginal
@@ -75,7 +75,7 @@ DIRECTION = re.compile(
     + r"\b(?!-)",
     re.I,
 )
-"""Words that tell who wins, and by how much."""
+"""Words that tell who wins, and by how much; `trained on one half` tells of a part of the data."""
 
 VERDICT = re.compile(
     r"perform|surpass|exceed|beat|superior|inferior|better|best|wors|state|sota|on par|compar|compet|win|won",
@@ -240,6 +240,8 @@ POINTER = re.compile(
 CITED = re.compile(r"\[[\d,;\s–-]*$")
 SHAPE_BEFORE, SHAPE_AFTER = re.compile(r"\d\s?[x×]\s?$"), re.compile(r"\s?[x×]\s?\d")
 EXPONENT = re.compile(r"\^\{?\s?[+\-−]?$")
+POWER = re.compile(r"\s?\^\s?[{(]?\s?[|‖−-]?\s?[A-Za-zα-ωΑ-Ω]")
+"""An exponent with a symbol in it: what it raises is a part of a formula."""
 
 # Sections
 

@@ -111,7 +111,7 @@ def _is_result(text: str, sentence: Sentence, one: Numeral, hit: Hit | None, rea
         return True
     marked = one.spread or one.unit != ""
     told = sentence.tells_results or (marked and sentence.verdict)
-    if not told or context.is_count(text, one):
+    if not told or context.is_count(text, one) or context.is_base(text, one):
         return False
     named = _follows_metric(text, sentence, one)
     if hit is not None and hit.claims and (one.decimal or marked or named):

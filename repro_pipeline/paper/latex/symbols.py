@@ -28,7 +28,7 @@ RELATIONS = _pairs(
 
 _OTHERS = _pairs(
     r"""infty ∞ partial ∂ nabla ∇ forall ∀ exists ∃ emptyset ∅ varnothing ∅ ell ℓ hbar ℏ Re ℜ Im ℑ aleph ℵ
-    sum ∑ prod ∏ int ∫ oint ∮ bigcup ⋃ bigcap ⋂ sqrt √ angle ∠ triangle △ square □ blacksquare ■
+    sum ∑ prod ∏ int ∫ oint ∮ bigcup ⋃ bigcap ⋂ angle ∠ triangle △ square □ blacksquare ■
     Box □ Diamond ◇ diamond ◇ lozenge ◊ bigstar ★ star ⋆ circ ∘ bullet • cdots ⋯ ldots … dots … vdots ⋮
     ddots ⋱ textellipsis … prime ′ dagger † ddagger ‡ dag † ddag ‡ textdagger † textdaggerdbl ‡
     S § textsection § P ¶ textparagraph ¶ pounds £ textsterling £ euro € texteuro € EUR € yen ¥

@@ -444,8 +444,10 @@ def _guarded_space(pieces: _Pieces, tokens: Tokens, at: int, style: _Style) -> i
 def _root(pieces: _Pieces, tokens: Tokens, at: int, style: _Style) -> int:
     _, start = option(tokens, at + 1)
     content, end = argument(tokens, start)
-    pieces.add("√", style)
+    whole = len(content) > 1  # √(1 + x) is not √1 + x
+    pieces.add("√(" if whole else "√", style)
     pieces.read(content, style)
+    pieces.add(")" if whole else "", style)
     return end
 
 

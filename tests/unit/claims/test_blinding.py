@@ -279,6 +279,25 @@ def test_items_of_a_list_and_rows_are_sentences_of_their_own():
     assert "noise of 0.5" in shown
 
 
+def test_the_base_of_a_power_of_symbols_is_no_result_unless_it_is_a_value_beyond_doubt():
+    pair = ClaimPair(
+        id="gate", kind="ablation", full="ours-acc", variant="base-acc", expected_sign=-1
+    )
+    claims = CLAIMS.model_copy(update={"pairs": (pair,)})  # whose difference is 3.1
+    made = paper("The correlation is 3.1^{|i − j|}. The errors are 0.932^{k} and 3.1^{2}.")
+    shown = next(p.text for p in blind_paper(made, claims).parts if p.title == "Results")
+    assert (
+        shown == "The correlation is 3.1^{|i − j|}. The errors are [masked]^{k} and [masked]^{2}."
+    )
+
+
+def test_a_part_that_is_trained_on_is_no_ratio_of_results():
+    text = "It is trained on one half and its accuracy is taken on the other."
+    assert results_of(text) == text
+    assert "half" not in results_of("The error of ours is a half of the baseline's.")
+    assert "half" not in results_of("It errs by one half less than the baseline.")
+
+
 # --- settings -----------------------------------------------------------------------------------------
 
 

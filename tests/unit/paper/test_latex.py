@@ -46,6 +46,7 @@ from latex_sources import TABULAR, read, table, texts
         (r"\% of \$5", "% of $5"),
         (r"$\rho = 0.2$", "ρ = 0.2"),
         (r"$\beta$-VAE", "β-VAE"),
+        (r"$\sqrt{1 + x} y + \sqrt{2}$", "√(1 + x)y + √2"),
         (r"\multicolumn{1}{c|}{93.2}", "93.2"),
         (r"\bert base", "BERT base"),
         (r"$\uparrow$ 2.1", "↑ 2.1"),
