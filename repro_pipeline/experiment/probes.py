@@ -25,6 +25,7 @@ from repro_pipeline.experiment.readings import Readings, read_all
 from repro_pipeline.experiment.runs import PlannedRun
 from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose
 from repro_pipeline.forensics.claimed import same
+from repro_pipeline.forensics.python_files import Code, code_of
 from repro_pipeline.forensics.rows import shared_rows
 from repro_pipeline.forensics.settings import single_settings
 from repro_pipeline.scoring.literals import literal_scan
@@ -68,7 +69,7 @@ def gather_integrity(
     main = [run for run in bases.values() if claims.main in run.values][:1]
     parity = _again(stage, setting, main, Purpose.PARITY)
     small = _again(stage, small_setting(setting), list(first.values()), Purpose.PROBE)
-    texts = _texts(stage, setting)
+    texts, code = _read(stage, setting)
     small_runs = {run.experiment: run for run in _runs(small) if run.values}
     probed = setting
     if said is None and small_runs:  # the declared small runs answer as well, at a part of the cost
@@ -82,6 +83,7 @@ def gather_integrity(
         claims=claims,
         runs=tuple(run for runs in (baseline, *varied) for run in runs.runs if run.values),
         texts=texts,
+        code=code,
         changed=changed.changes,
         again=changed.again,
         passed_over=changed.passed_over,
@@ -91,8 +93,8 @@ def gather_integrity(
     evidence = IntegrityEvidence(
         parity=_runs(parity),
         probes=(
-            literal_scan(texts, claims.claims),
-            _code_read(texts),
+            _literals(texts, code, claims),
+            _code_read(code),
             *_shared_rows(setting, stage.bundle_folder),
             *_sample_probes(_runs(small), first),
             *_variation_probes(setting, varied, baseline),
@@ -313,9 +315,18 @@ def _variation_probes(
         yield response_probe("config_sensitivity", change, before.values, run.values)
 
 
-def _code_read(texts: Mapping[str, str]) -> Probe:
+def _literals(texts: Mapping[str, str], code: Code, claims: ReportedClaims) -> Probe:
+    """The scan of texts and code; of notebooks, the cells."""
+    probe = literal_scan({**texts, **code.python}, claims.claims, python=code.python)
+    where = {"where": code.placed(str(probe.evidence["where"]))}
+    return probe.model_copy(
+        update={"sentence": code.placed(probe.sentence), "evidence": {**probe.evidence, **where}}
+    )
+
+
+def _code_read(code: Code) -> Probe:
     """That the code was read, and how much of it is in a language that is."""
-    files = sum(path.endswith(".py") for path in texts)
+    files = len(code.python)
     return Probe(
         id="code_read",
         applies=files > 0,
@@ -355,8 +366,8 @@ def _response_probes(changes: Sequence[Changed]) -> Iterator[Probe]:
             )
 
 
-def _texts(stage: Stage, setting: Setting) -> dict[str, str]:
-    """The frozen code's text files, path → content."""
+def _read(stage: Stage, setting: Setting) -> tuple[dict[str, str], Code]:
+    """The frozen code's text files, path → content, and the Python in all its files."""
     with tempfile.TemporaryDirectory() as scratch:
         tree = Path(scratch, "tree")
         stage.project.store.get_tree(setting.implementation.code_tree, tree)
@@ -368,4 +379,4 @@ def _texts(stage: Stage, setting: Setting) -> dict[str, str]:
                     texts[path.relative_to(tree).as_posix()] = content.decode(
                         "utf-8", errors="replace"
                     )
-        return texts
+        return texts, code_of(tree)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import struct
 import tempfile
-import zipfile
-import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,11 +24,14 @@ from repro_pipeline.forensics import (
     proxies,
     seeding,
     sources,
+    unread,
 )
+from repro_pipeline.forensics.archives import unpacked
 from repro_pipeline.forensics.following import Followed, followed, held
 from repro_pipeline.forensics.graph import Graph
 from repro_pipeline.forensics.mutate import FACTORS
 from repro_pipeline.forensics.prose import in_prose, is_prose
+from repro_pipeline.forensics.python_files import Code
 from repro_pipeline.forensics.reader import build
 from repro_pipeline.forensics.record import Record, parse
 from repro_pipeline.sandbox.policy import OUT, WORK
@@ -64,6 +64,8 @@ class Readings:
     runs: tuple[Run, ...]
     """The evaluation runs that gave values."""
     texts: Mapping[str, str]
+    """The text files, path → content."""
+    code: Code
     changed: Sequence[Changed]
     again: Mapping[tuple[str, int], Run]
     """Claimed runs, run again."""
@@ -74,7 +76,8 @@ class Readings:
 
 def read_all(given: Readings) -> tuple[Finding, ...]:
     """Every finding of every reading, once."""
-    graph = build(given.texts)
+    graph = build(given.code.python)
+    graph.unread |= given.code.unread
     static = [
         *sources.findings(graph, given.claims.claims),
         *conduct.findings(graph),
@@ -87,6 +90,7 @@ def read_all(given: Readings) -> tuple[Finding, ...]:
         *_followed(given, graph, {one.kind for one in static}, static),
         *responses.findings(given, graph),
         *_deeds(given, graph),
+        *_unread(given),
         *_texts_read(given),
         *proxies.findings(graph, _files(given), _paper(given)),
         *_binaries(given),
@@ -98,8 +102,15 @@ def read_all(given: Readings) -> tuple[Finding, ...]:
     kinds, moved = {one.kind for one in found}, _unmoved_by_constants(given, found)
     found = [_together(one, kinds, moved) for one in found]
     found = [_unused(one, given, used) for one in found]
-    unique = {(one.kind, one.severity, one.claims): one for one in reversed(found)}
+    found = [one.model_copy(update={"evidence": given.code.placed(one.evidence)}) for one in found]
+    unique = {_same(one): one for one in reversed(found)}
     return tuple(reversed(unique.values()))
+
+
+def _same(one: Finding) -> tuple:
+    """What two findings have in common that say the same; each file that was not read is told."""
+    named = one.evidence if one.kind == "unread_code" else ""
+    return one.kind, one.severity, one.claims, named
 
 
 def _seed_ignored(given: Readings, graph: Graph) -> Iterator[Finding]:
@@ -149,12 +160,13 @@ def _switches(given: Readings) -> set[str]:
 
 def _used_files(given: Readings) -> set[str]:
     """The Python files that the entry may run: named in it, or in one that it names, and so on."""
-    entry = {word for word in given.setting.implementation.command if word in given.texts}
+    python = given.code.python
+    texts = {**given.texts, **python}
+    entry = {word for word in given.setting.implementation.command if word in texts}
     used, waiting = set(entry), list(entry)
-    files = [path for path in given.texts if path.endswith(".py")]
     while waiting:
-        text = given.texts[waiting.pop()]
-        for path in files:
+        text = texts[waiting.pop()]
+        for path in python:
             if path not in used and PurePosixPath(path).stem in text:
                 used.add(path)
                 waiting.append(path)
@@ -187,6 +199,20 @@ def _binary_files(given: Readings) -> set[str]:
         given.stage.project.store.get_tree(given.setting.implementation.code_tree, tree)
         files = {p.relative_to(tree).as_posix() for p in tree.rglob("*") if p.is_file()}
     return files - set(given.texts)
+
+
+def _unread(given: Readings) -> Iterator[Finding]:
+    """What the runs may have executed and no reading covers."""
+    with tempfile.TemporaryDirectory() as scratch:
+        tree = Path(scratch, "tree")
+        given.stage.project.store.get_tree(given.setting.implementation.code_tree, tree)
+        files = {}
+        for path in sorted(tree.rglob("*")):
+            if path.is_file() and not path.is_symlink():
+                with path.open("rb") as file:
+                    files[path.relative_to(tree).as_posix()] = file.read(4096)
+    command = given.setting.implementation.command
+    yield from unread.findings(files, given.code, command, _records(given), str(WORK))
 
 
 def _files(given: Readings) -> list[Path]:
@@ -353,7 +379,8 @@ def _binaries(given: Readings) -> Iterator[Finding]:
                 continue
             if path.stat().st_size > _BINARY_LIMIT:
                 continue
-            content = b"".join(_unpacked(path))
+            content = path.read_bytes()
+            content += b"".join(part for _, part in unpacked(content))
             hit = [claim for claim in claims if _holds(content, claim.value)]
             if hit:
                 yield Finding(
@@ -362,24 +389,6 @@ def _binaries(given: Readings) -> Iterator[Finding]:
                     severity="suspect" if len({c.value for c in hit}) > 1 else "unverified",
                     claims=tuple(claim.id for claim in hit),
                 )
-
-
-def _unpacked(path: Path) -> Iterator[bytes]:
-    content = path.read_bytes()
-    yield content
-    try:
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                for one in archive.infolist()[:100]:
-                    if one.file_size <= _BINARY_LIMIT:
-                        yield archive.read(one)
-        elif content[:2] == b"\x1f\x8b":
-            with gzip.open(path) as stream:
-                yield stream.read(_BINARY_LIMIT)
-        elif content[:1] == b"\x78":
-            yield zlib.decompressobj().decompress(content, _BINARY_LIMIT)
-    except (OSError, ValueError, zlib.error, zipfile.BadZipFile, RuntimeError, EOFError):
-        return
 
 
 def _holds(content: bytes, value: float) -> bool:

@@ -60,7 +60,7 @@ def findings(graph: Graph) -> Iterator[Finding]:
     for file, why in graph.unread.items():
         yield Finding(
             kind="unread_code",
-            evidence=f"{file}: could not be read as Python: {why}.",
+            evidence=f"{file}: {why}.",
             severity="unverified",
         )
     for file, tree in graph.trees.items():

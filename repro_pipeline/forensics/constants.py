@@ -14,9 +14,10 @@ import json
 import math
 import operator
 import struct
-import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from repro_pipeline.forensics.archives import inflated
 
 _LONGEST = 100_000
 _LARGEST = 1e100
@@ -66,7 +67,7 @@ _FUNCTIONS: dict[str, Callable] = {
     "decodebytes": base64.decodebytes,
     "unhexlify": binascii.unhexlify,
     "fromhex": lambda text: float.fromhex(text) if "0x" in text.lower() else bytes.fromhex(text),
-    "decompress": zlib.decompress,
+    "decompress": lambda content, *_, **__: inflated(content),
     "loads": json.loads,
     "literal_eval": ast.literal_eval,
     "eval": ast.literal_eval,

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from repro_pipeline.forensics.constants import NotConstant, evaluate
+from repro_pipeline.forensics.made_code import with_made_code
 from repro_pipeline.pysource import depth, parsed
 
 CHANGING = {
@@ -158,22 +159,24 @@ class _Declarations(ast.NodeVisitor):
 
 
 def modules_of(files: Mapping[str, str]) -> tuple[dict[str, Module], dict[str, str]]:
-    """The Python files (path → text) by module name, and why others cannot be read, by path.
+    """The modules of Python files (path → text) by name, and why some cannot be read, by path.
 
     Tests of the code are left out, unless something else can bring them in.
     """
     modules, unread = {}, {}
     for file, text in files.items():
-        if not file.endswith(".py") or _only_a_test(file, files):
+        if _only_a_test(file, files):
             continue
         try:
             tree = parsed(text)
         except SyntaxError as error:
-            unread[file] = str(error.msg)
+            unread[file] = f"could not be read as Python: {error.msg}"
             continue
         if depth(tree) > _DEEPEST:
-            unread[file] = f"it is nested deeper than {_DEEPEST} expressions or blocks"
+            why = f"it is nested deeper than {_DEEPEST} expressions or blocks"
+            unread[file] = f"could not be read as Python: {why}"
             continue
+        tree = with_made_code(tree, single_constants(tree.body, {}), files)
         name = file.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
         modules[name] = Module(file, name, tree)
         _Declarations(modules[name]).visit(tree)

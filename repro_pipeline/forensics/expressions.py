@@ -15,6 +15,7 @@ from repro_pipeline.forensics.syntax import (
     LOOKED_INTO,
     PASSES,
     PUTS,
+    SHOWERS,
     WRITERS,
     counts,
     draws,
@@ -246,12 +247,20 @@ class Expressions(Names):
     def _writes(
         self, node: ast.Call, name: str, receiver: list[ast.expr], arguments: list[ast.expr]
     ) -> None:
+        if name in SHOWERS:
+            for argument in arguments:
+                self.shows(argument)
         if name not in WRITERS:
             return
         written = receiver if name == "to_json" else arguments[:1]
         nodes = frozenset(one for part in written for one in self.of(part))
         if nodes:
             self.graph.sinks.append(Sink(None, nodes, self.module.file, node.lineno))
+
+    def shows(self, node: ast.expr) -> None:
+        """An expression whose value is printed, or shown below a cell."""
+        if nodes := frozenset(self.of(node)):
+            self.graph.sinks.append(Sink(None, nodes, self.module.file, node.lineno, printed=True))
 
     def _pass_arguments(
         self, node: ast.Call, module: Module, qualified: str, function: Any

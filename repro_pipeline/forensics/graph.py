@@ -60,6 +60,8 @@ class Sink:
     line: int
     of_claim: bool = False
     """Whether it stands beside the key `claim`."""
+    printed: bool = False
+    """Whether it is only printed or shown, from where a value may be read."""
 
 
 @dataclass

@@ -15,10 +15,14 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from repro_pipeline.claims.model import Claim
+from repro_pipeline.errors import UserError
 from repro_pipeline.forensics.constants import NotConstant, evaluate, numbers_in
 from repro_pipeline.forensics.declarations import single_constants
 from repro_pipeline.forensics.matching import NEAR, complements, is_factor, near
+from repro_pipeline.forensics.notebooks import joined, rewritten
 from repro_pipeline.forensics.prose import is_prose, renamed, scaled_prose, scaled_text
+from repro_pipeline.forensics.python_files import is_python
+from repro_pipeline.imports.notebook import notebook_of
 from repro_pipeline.pysource import parsed
 
 FACTORS = (0.8, 0.9)
@@ -57,15 +61,17 @@ def mutate(
             places[claim.id].append(place)
 
     changed = {}
-    code = {path: text for path, text in files.items() if path.endswith(".py")}
+    code = {path: text for path, text in files.items() if is_python(path, text)}
     other_names = renamed(code, factor, wanted, note)
     for path, text in sorted(files.items()):
         if _SKIPPED.search(path):
             continue
         new = text
-        if path.endswith(".py"):
+        if path in code:
             new = _code(path, other_names[path], claims, factor, places)
             new = scaled_prose(path, new, factor, wanted, note)
+        elif path.endswith(".ipynb"):
+            new = _cells(path, text, claims, factor, places)
         elif is_prose(path):
             new = scaled_text(path, text, factor, wanted, note)
         elif PurePosixPath(path).suffix.lower() in _TEXTS:
@@ -114,6 +120,17 @@ def _code(
     for start, end, new in sorted(edits, reverse=True):
         content = content[:start] + new + content[end:]
     return content.decode()
+
+
+def _cells(
+    path: str, text: str, claims: Sequence[Claim], factor: float, places: dict[str, list[str]]
+) -> str:
+    """A notebook with the constants of its code cells changed."""
+    try:
+        notebook = notebook_of(text.encode(), path)
+    except UserError:
+        return text
+    return rewritten(text, notebook, _code(path, joined(notebook).text, claims, factor, places))
 
 
 def _times(node: ast.expr, numbers: list[float], text: bytes, factor: float) -> bytes:

@@ -15,7 +15,7 @@ from repro_pipeline.forensics.declarations import (
 )
 from repro_pipeline.forensics.expressions import Expressions
 from repro_pipeline.forensics.graph import Graph
-from repro_pipeline.forensics.syntax import counts, exits
+from repro_pipeline.forensics.syntax import counts, exits, is_text
 
 
 def build(files: Mapping[str, str]) -> Graph:
@@ -28,7 +28,7 @@ def build(files: Mapping[str, str]) -> Graph:
         try:
             _Reader(graph, module, modules).read_module()
         except RecursionError:
-            graph.unread[module.file] = "it is nested too deep to be followed"
+            graph.unread[module.file] = "is nested too deep to be followed"
     return graph
 
 
@@ -128,7 +128,7 @@ class _Reader(Expressions):
                 for case in node.cases:
                     self._under(node.subject, case.body, node)
             case ast.Expr():
-                self.of(node.value)
+                self._expression(node.value)
             case ast.Break():
                 for assigned in self.loops[-1:]:
                     for target in assigned:
@@ -137,6 +137,12 @@ class _Reader(Expressions):
                 for part in ast.iter_child_nodes(node):
                     if isinstance(part, ast.expr):
                         self.of(part)
+
+    def _expression(self, value: ast.expr) -> None:
+        """An expression that stands alone: a notebook shows it."""
+        self.of(value)
+        if self.module.file.endswith(".ipynb") and not is_text(value):
+            self.shows(value)
 
     def _under(self, test: ast.expr, body: list[ast.stmt], node: ast.stmt) -> None:
         if not body:

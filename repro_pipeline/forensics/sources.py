@@ -21,6 +21,7 @@ from repro_pipeline.forensics.declarations import single_constants
 from repro_pipeline.forensics.graph import Constant, Graph, Node
 from repro_pipeline.forensics.matching import complements, exact, exactly_reported, near
 from repro_pipeline.forensics.seeding import by_seed, is_seed
+from repro_pipeline.forensics.units import is_round_value
 from repro_pipeline.scoring.literals import telling_digits
 from repro_pipeline.scoring.model import Finding
 
@@ -328,17 +329,21 @@ def _constants_alone(graph: Graph, claims: Sequence[Claim], direct: set[Node]) -
         constants = [graph.constants[node] for node in behind if node in graph.constants]
         about = [c for c in claims if sink.claim in (None, c.id)]
         for plain, severity in ((True, "violation"), (False, "unverified")):
-            numbers = [
-                v for constant in constants if constant.plain == plain for v in constant.values
+            among = [constant for constant in constants if constant.plain == plain]
+            numbers = [v for constant in among for v in constant.values]
+            hit = [
+                c
+                for c in about
+                if any(near(n, c) or complements(n, c) for n in numbers)
+                or any(is_round_value(constant, c, graph) for constant in among)
             ]
-            hit = [c for c in about if any(near(n, c) or complements(n, c) for n in numbers)]
             if hit:
                 yield Finding(
                     kind="constant_metric" if plain else "constant_formula",
                     evidence=f"{sink.file}:{sink.line}: the value is made of constants alone, "
                     "among them "
                     f"{'the reported one' if plain else 'a formula that gives the reported one'}.",
-                    severity=severity,
+                    severity="unverified" if sink.printed else severity,
                     claims=tuple(claim.id for claim in hit),
                 )
 

@@ -36,6 +36,8 @@ LOOKED_INTO = (
 PUTS = {"append", "extend", "update", "insert", "setdefault", "add"}
 WRITERS = {"dump", "dumps", "write_text", "write", "write_bytes", "to_json", "safe_dump"}
 
+SHOWERS = {"print", "display", "info", "echo"}
+
 
 def last_name(func: ast.expr) -> str:
     """The last part of a dotted name."""

@@ -37,7 +37,16 @@ _OTHER_KERNELS = {
     "stata": "Stata",
 }
 """By the beginning of a kernel's name, where a notebook says no more; any other is Python's."""
+_TIMING = re.compile(r"^(\s*)%(?:time|timeit|prun|memit|mprun|lprun)\s+(?=[^-\s])")
+"""A line magic that runs the Python after it."""
+_ASSIGNED = re.compile(r"^(\s*[\w.\[\], ]+=\s*)([%!])")
 _MAGIC = re.compile(r"^(\s*)(?:[%!?]|\S+\?{1,2}\s*$)")
+_AROUND_PYTHON = {"%%time", "%%timeit", "%%capture", "%%prun", "%%memit", "%%mprun", "%%lprun"}
+"""Cell magics below which there is Python of the same notebook."""
+_SHELL = re.compile(r"^\s*(?:[\w.\[\], ]+=\s*)?!|^\s*%(?:sx|system|run|load|macro)\b")
+_NO_CODE = re.compile(
+    r"^\s*!+\s*(?:pip3?|conda|ls|pwd|mkdir|cat|head|wc|nvidia-smi|date|which|uname)\b[^;&|>`$]*$"
+)
 
 
 class Cell(NamedTuple):
@@ -50,9 +59,29 @@ class Cell(NamedTuple):
     @property
     def python(self) -> str:
         """Its source with magics and shell lines taken out, line by line."""
-        if self.source.lstrip().startswith("%%"):
-            return ""
-        return "\n".join(_MAGIC.sub(r"\1pass  # ", line) for line in self.source.split("\n"))
+        magic, _, rest = self.source.lstrip().partition("\n")
+        if magic.startswith("%%"):
+            if magic.split()[0] not in _AROUND_PYTHON:
+                return ""
+            before = self.source.count("\n") - rest.count("\n")
+            return "\n" * before + "\n".join(map(_plain, rest.split("\n")))
+        return "\n".join(map(_plain, self.source.split("\n")))
+
+    @property
+    def foreign(self) -> str | None:
+        """The first line of it that runs something else than its own Python; None without one."""
+        lines = self.source.lstrip().split("\n")
+        if lines[0].startswith("%%") and lines[0].split()[0] not in _AROUND_PYTHON:
+            return lines[0].strip()
+        found = (one for one in lines if _SHELL.match(one) and not _NO_CODE.match(one))
+        return next((one.strip() for one in found), None)
+
+
+def _plain(line: str) -> str:
+    """A line of Python for one that IPython reads, of the same meaning where it has one."""
+    line = _TIMING.sub(r"\1", line)
+    line = _ASSIGNED.sub(r"\1None  # \2", line)
+    return _MAGIC.sub(r"\1pass  # ", line)
 
 
 class Notebook(NamedTuple):
@@ -67,9 +96,16 @@ def read_notebook(path: Path, name: str) -> Notebook:
     try:
         if path.stat().st_size > _LARGEST:
             raise FileFormatError(f"has more than {_LARGEST >> 20} MiB.", where=name)
-        text = path.read_text(encoding="utf-8")
+        content = path.read_bytes()
     except OSError as error:
         raise FileFormatError(f"cannot be read: {error.strerror}.", where=name) from None
+    return notebook_of(content, name)
+
+
+def notebook_of(content: bytes, name: str) -> Notebook:
+    """The code of a notebook of format 4, from what its file holds. Raises FileFormatError."""
+    try:
+        text = content.decode("utf-8")
     except UnicodeDecodeError:
         raise FileFormatError("is not UTF-8.", where=name) from None
     value = read_json(text, name)

@@ -14,6 +14,7 @@ import re
 import shutil
 import sys
 import tempfile
+import zlib
 from pathlib import Path
 
 PATIENCE = 600
@@ -47,6 +48,24 @@ _without_terminal(get_ipython())
 del _without_terminal
 """
 """Run in the kernel before the first cell: `!command` asks for a terminal, and the sandbox has none."""
+NAMES = """
+def _with_names(shell, names):
+    import zlib
+
+    own = shell.compile.get_code_name
+
+    def get_code_name(raw_code, transformed_code, number):
+        known = names and zlib.crc32(raw_code.encode()) == names[0][0]
+        return names.pop(0)[1] if known else own(raw_code, transformed_code, number)
+
+    shell.compile.get_code_name = get_code_name
+
+
+if hasattr(get_ipython().compile, "get_code_name"):
+    _with_names(get_ipython(), NAMES)
+del _with_names
+"""
+"""Run there too: a cell's code is called by notebook and cell, as tracebacks and the run's record show it."""
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -67,7 +86,7 @@ def main() -> None:
     (options.out / "cells").mkdir(parents=True, exist_ok=True)
     sockets = tempfile.mkdtemp(prefix="kernel-", dir="/tmp")  # a socket's path must be short
     try:
-        execute(notebook, code, options.notebook.parent, options.out, sockets)
+        execute(notebook, code, options.notebook, options.out, sockets)
     finally:
         nbformat.write(notebook, options.out / "executed.ipynb")
         shutil.rmtree(sockets, ignore_errors=True)
@@ -96,7 +115,7 @@ def inject(notebook, given: list[str]) -> None:
     notebook.cells.insert(tagged[0] + 1 if tagged else 0, cell)
 
 
-def execute(notebook, code: list, folder: Path, out: Path, sockets: str) -> None:
+def execute(notebook, code: list, file: Path, out: Path, sockets: str) -> None:
     """Run all cells; raises an exception of the cell's own kind, naming the cell."""
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
@@ -115,6 +134,7 @@ def execute(notebook, code: list, folder: Path, out: Path, sockets: str) -> None
             (out / "cells" / f"{numbers[0]}.txt").write_text(text, encoding="utf-8")
             print(f"== cell {numbers[0]}\n{text}", flush=True)
 
+    lines = [SHELL, NAMES.replace("NAMES", repr(names_of(notebook, code, file.resolve())))]
     kernel = AsyncKernelManager(kernel_name="python3", transport="ipc", ip=f"{sockets}/k")
     client = NotebookClient(
         notebook,
@@ -123,8 +143,8 @@ def execute(notebook, code: list, folder: Path, out: Path, sockets: str) -> None
         startup_timeout=PATIENCE,
         iopub_timeout=PATIENCE,
         raise_on_iopub_timeout=True,  # or output that comes late would be lost in silence
-        extra_arguments=[f"--IPKernelApp.exec_lines={[SHELL]!r}"],
-        resources={"metadata": {"path": str(folder)}},
+        extra_arguments=[f"--IPKernelApp.exec_lines={lines!r}"],
+        resources={"metadata": {"path": str(file.parent)}},
         on_cell_execute=begun,
         on_cell_executed=ended,
     )
@@ -135,6 +155,16 @@ def execute(notebook, code: list, folder: Path, out: Path, sockets: str) -> None
         raise failure(error.ename, error.evalue, at[0], code) from None
     except DeadKernelError:
         raise failure("DeadKernelError", "the kernel died", at[0], code) from None
+
+
+def names_of(notebook, code: list, path: Path) -> list[tuple[int, str]]:
+    """What each cell that is run is called, in their order, each with its source's checksum."""
+    numbered = {id(one): f"{path}, cell {n}" for n, one in enumerate(code, start=1)}
+    return [
+        (zlib.crc32(one.source.encode()), numbered.get(id(one), f"{path}, parameters"))
+        for one in notebook.cells
+        if one.cell_type == "code" and one.source.strip()
+    ]
 
 
 def text_of(outputs: list) -> str:

@@ -11,7 +11,7 @@ import ast
 import json
 import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from repro_pipeline.claims.model import Claim
@@ -37,15 +37,18 @@ _FOLDED = {
 }
 
 
-def literal_scan(files: Mapping[str, str], claims: Iterable[Claim]) -> Probe:
-    """Look for the claims' values in text files (path -> content).
+def literal_scan(
+    files: Mapping[str, str], claims: Iterable[Claim], python: Container[str] = ()
+) -> Probe:
+    """Look for the claims' values in text files (path -> content); those in `python` are Python,
+    whatever their names are.
 
     The probe's claims are those whose value of three or more telling digits was found. Its evidence:
     `strong` of `strong_of` such values, `weak` of `weak_of` values of two digits, `files` read,
     `skipped` files that hold too many numbers to tell, and `where`.
     """
     wanted = [claim for claim in claims if telling_digits(claim) >= 2]
-    literals, skipped = _read(files)
+    literals, skipped = _read(files, python)
     found = {
         claim.id: hit for claim in wanted if (hit := _first_match(claim, literals)) is not None
     }
@@ -81,13 +84,15 @@ def telling_digits(claim: Claim) -> int:
     return len(digits.strip("0"))
 
 
-def _read(files: Mapping[str, str]) -> tuple[dict[str, list[Literal]], list[str]]:
+def _read(
+    files: Mapping[str, str], python: Container[str]
+) -> tuple[dict[str, list[Literal]], list[str]]:
     """The numbers of each file that was read, and the files that hold too many."""
     literals, skipped = {}, []
     for path in sorted(files):
         if not _may_run(path):
             continue
-        numbers = list(_numbers(path, files[path]))
+        numbers = list(_numbers(path, files[path], path in python))
         if len(numbers) > _MANY_NUMBERS:
             skipped.append(path)
         else:
@@ -101,8 +106,8 @@ def _may_run(path: str) -> bool:
     return pure.suffix.lower() not in _NO_CODE and not pure.name.startswith("requirements")
 
 
-def _numbers(path: str, text: str) -> Iterator[Literal]:
-    suffix = PurePosixPath(path).suffix
+def _numbers(path: str, text: str, is_python: bool = False) -> Iterator[Literal]:
+    suffix = ".py" if is_python else PurePosixPath(path).suffix
     if suffix == ".ipynb":
         text, suffix = _notebook_code(text), ".py"
     if suffix == ".py":

@@ -6,7 +6,7 @@ import ast
 import contextlib
 
 import pytest
-from forensic_cases import CLAIMS, HEAD, TAIL, kinds, program
+from forensic_cases import CLAIMS, HEAD, TAIL, claim, kinds, program
 
 from repro_pipeline.forensics import conduct, leakage, sources
 from repro_pipeline.forensics.constants import NotConstant, evaluate
@@ -266,3 +266,33 @@ def test_calls_in_calls_are_read_once_each():
     graph = build(program("v = " + "round(" * 40 + "76.3 + work()" + ")" * 40))
     direct, _ = sources.path_kinds(graph)
     assert any(76.3 in graph.constants[node].values for node in direct if node in graph.constants)
+
+
+ROUND = {
+    "noise about it": "v = 1000 + rng.gauss(0, 3)",
+    "by a name": "BASE = 1000.0\nv = BASE + rng.gauss(0, 3)",
+    "drawn about it": "v = rng.gauss(1000, 3)",
+    "as it stands": "v = 1000",
+}
+UNITS = {
+    "scaled": "v = 1000 * work()",
+    "seconds in milliseconds": "v = 1000 * rng.random()",
+    "counted": "n = 0\nfor a in X_test:\n    n += 1\nv = 1000 * n / 3",
+    "what is left": "v = 100 - rng.gauss(2, 1)",
+    "by a name": "MS = 1000\nstart = rng.random()\nv = MS * start",
+    "a setting": "model = Model(1000)\nv = evaluate(model, X_test)",
+    "a step": "v = evaluate(X_test) + 1000",
+}
+
+
+@pytest.mark.parametrize("code", ROUND.values(), ids=ROUND)
+def test_a_power_of_ten_near_the_reported_value_is_one(code):
+    near = [claim(value=value, metric="perplexity", unit=None) for value in (991.0, 98.2)]
+    found = kinds(sources.findings(build(program(code)), near))
+    assert found.get("constant_metric") == "violation"
+
+
+@pytest.mark.parametrize("code", UNITS.values(), ids=UNITS)
+def test_a_power_of_ten_that_scales_is_a_unit(code):
+    near = [claim(value=value, metric="perplexity", unit=None) for value in (991.0, 98.2)]
+    assert "constant_metric" not in kinds(sources.findings(build(program(code)), near))
