@@ -156,12 +156,12 @@ def test_schedules_are_there_only_where_they_are_asked_for(project, reproduced, 
     kept = dg.DagsterInstance.local_temp(str(tmp_path))  # a schedule takes no other
     register_papers(kept, reproduced)
     for schedule, is_fresh in ((locked, False), (fresh, True)):
-        context = dg.build_schedule_context(
+        with dg.build_schedule_context(
             instance=kept,
             scheduled_execution_time=datetime(2024, 5, 5, 3, tzinfo=UTC),
             resources={"project": ProjectResource(root=str(project))},
-        )
-        (request,) = schedule(context)
+        ) as context:
+            (request,) = schedule(context)
         assert request.partition_key == "tiny"
         config = request.run_config["ops"]["sweep"]["config"]
         assert config["fresh_dependencies"] is is_fresh and config["number"] >= 1
