@@ -7,7 +7,6 @@ import dagster as dg
 from assets.stage import stage_asset
 from repro_pipeline.agent.mode import code_of, kernel_packages, other_programs, packages_for_agent
 from repro_pipeline.bundle.folder import Bundle, code_prefix
-from repro_pipeline.environment.image import as_image
 from repro_pipeline.environment.make import keep_to, make_environment
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.environment.parity import grade_environment
@@ -86,11 +85,10 @@ def environment(
         cache=stage.project.state / "environments",
         also=[*packages_for_agent(stage, paper_bundle), *kernel],
         rules=keep_to(stage.project, paper_bundle.task, parsed_paper),
+        images=stage.project.images,
     )
     for one in built.findings:
         stage.warn(f"audit_{one.kind}", one.sentence)
-    if images := stage.project.images:
-        built = as_image(built, stage.project.store.get(built.lock.sha256).decode(), images)
     stage.record(
         EnvironmentBuilt(
             lock=built.lock.sha256,

@@ -85,6 +85,7 @@ class LoopAgent:
             store=project.store,
             cache=project.state / "environments",
             also=packages_for_agent(stage, read.bundle),
+            images=project.images,
         )
         data = make_manifest(read.bundle.task.data, read.folder, project.state / "data")
         ground = Ground(read.bundle, read.paper, read.claims, data, environment, known)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repro_pipeline.bench.trial import Assignment, Produced
-from repro_pipeline.environment.build import environment_mounts, host_python
+from repro_pipeline.environment.image import place_of
 from repro_pipeline.environment.make import make_environment
 from repro_pipeline.errors import UserError
 from repro_pipeline.ledger.events import EgressAsked
@@ -95,11 +95,17 @@ class CommandAgent:
         project = assignment.project
         cache = project.state / "environments"
         built = make_environment(
-            None, None, store=project.store, cache=cache, also=project.config.agent.packages
+            None,
+            None,
+            store=project.store,
+            cache=cache,
+            also=project.config.agent.packages,
+            images=project.images,
         )
+        found = place_of(built, cache)
         words, own = self._words()
         mounts = [
-            *environment_mounts(built, cache),
+            *found.mounts,
             Mount(source=assignment.given, target=GIVEN),
             *own,
         ]
@@ -110,11 +116,12 @@ class CommandAgent:
         longest = assignment.budget.wall_clock or limits.wall_clock
         policy = SandboxPolicy(
             mounts=tuple(mounts),
+            image=found.image,
             limits=limits.model_copy(update={"wall_clock": longest}),
             minimum={"network": Enforcement.HARD, "filesystem": Enforcement.HARD},
         )
         folders = {"workdir": place / "work", "out": place / "out"}
-        python = project.runner.inside(host_python(built, cache), policy, **folders)
+        python = project.runner.inside(found.python, policy, **folders)
         out = project.runner.inside(place / "out", policy, **folders)
         places = {"{given}": str(GIVEN), "{out}": out, "{python}": python}
         command = [_filled(word, places) for word in words]

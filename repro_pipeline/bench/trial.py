@@ -200,6 +200,7 @@ class Bench:
             store=project.store,
             cache=project.state / "environments",
             also=self.suite.file.packages,
+            images=project.images,
         )
         (out / LOCK).write_bytes(project.store.get(built.lock.sha256))
 

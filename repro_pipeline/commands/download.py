@@ -103,6 +103,7 @@ def _step(stage, task):
         cache=cache,
         also=packages_for_agent(stage, bundle),
         rules=keep_to(stage.project, task, paper),
+        images=stage.project.images,
     )
     excluded = (*task.exclude, *Exclusions(paper, task.exclude).addresses)
     return Step(task, code, built, cache, tuple(dict.fromkeys(excluded)))

@@ -18,6 +18,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -31,7 +32,7 @@ from repro_pipeline.environment.fingerprint import (
     site_packages,
 )
 from repro_pipeline.environment.interpreter import Interpreter, find_interpreter
-from repro_pipeline.environment.model import BuiltEnvironment, EnvironmentLock
+from repro_pipeline.environment.model import BuiltEnvironment, EnvironmentLock, Fingerprint
 from repro_pipeline.environment.uv_command import run_uv, yanked_in
 from repro_pipeline.errors import BuildError
 from repro_pipeline.frozen import Frozen, Sha256, digest
@@ -55,7 +56,8 @@ for path in sorted(files)[int(part)::int(parts)]:
 class _Marker(Frozen):
     """What a complete environment was when it was built."""
 
-    interpreter: Interpreter
+    interpreter: Interpreter | None
+    """None where only the packages' files lie here."""
     packages: dict[str, str]
     listing: Sha256
     yanked: dict[str, str] = {}
@@ -75,24 +77,37 @@ def build(
     longer what was built is built anew, with a note. `variables` are those that runs get, for the
     fingerprint. Raises BuildError.
     """
-    if hashlib.sha256(lock_text.encode()).hexdigest() != lock.sha256:
-        raise BuildError("the lock's text is not the one that was described.")
     interpreter = find_interpreter(lock.python, cache=cache)
     key = digest([lock.sha256, interpreter.model_dump(mode="json")])
     folder = cache.absolute() / key
-    notes: tuple[str, ...] = ()
-    with _exclusive(cache.absolute() / f"{key}.lock"):
-        changed = _what_changed(folder)
-        if changed:
-            notes = (f"built anew: {changed}",)
-        if changed is not None:
-            _build(folder, lock_text, interpreter, cache)
+    notes = _standing(folder, lock_text, lock, interpreter, interpreter.version)
     return BuiltEnvironment(
         lock=lock,
         path=key,
         fingerprint=fingerprint(folder / "venv" / "bin" / "python", variables or {}),
         yanked=_marker(folder).yanked,
         notes=notes,
+    )
+
+
+def build_outside(
+    lock_text: str, seen: Fingerprint, *, lock: EnvironmentLock, cache: Path
+) -> BuiltEnvironment:
+    """The environment of a lock whose Python is not this host's: its packages' files, to be read.
+
+    `seen` is its fingerprint where it runs. Raises BuildError, also where other packages are there
+    than the lock's.
+    """
+    key = digest([lock.sha256, seen.python])
+    folder = cache.absolute() / key
+    notes = _standing(folder, lock_text, lock, None, seen.python)
+    differing = sorted(dict(seen.packages.items() ^ _marker(folder).packages.items()))
+    if differing:
+        raise BuildError(
+            f"the image holds other packages than the lock's ({', '.join(differing)})."
+        )
+    return BuiltEnvironment(
+        lock=lock, path=key, fingerprint=seen, yanked=_marker(folder).yanked, notes=notes
     )
 
 
@@ -104,7 +119,10 @@ def environment_mounts(built: BuiltEnvironment, cache: Path) -> tuple[Mount, ...
     """
     folder = cache.absolute() / built.path
     environment = Mount(source=folder / "venv", target=ENV)
-    prefix = _marker(folder).interpreter.prefix
+    interpreter = _marker(folder).interpreter
+    if interpreter is None:
+        raise BuildError("the environment is in an image alone.", where=str(folder))
+    prefix = interpreter.prefix
     if prefix.is_relative_to("/usr"):
         return (environment,)
     if any(prefix.is_relative_to(place) for place in RESERVED):
@@ -135,7 +153,26 @@ def remove_environment(path: Path) -> None:
     shutil.rmtree(path)
 
 
-def _build(folder: Path, lock_text: str, interpreter: Interpreter, cache: Path) -> None:
+def _standing(
+    folder: Path,
+    lock_text: str,
+    lock: EnvironmentLock,
+    interpreter: Interpreter | None,
+    python: str,
+) -> tuple[str, ...]:
+    """Have an environment stand at `folder`; notes on what had to be done again."""
+    if hashlib.sha256(lock_text.encode()).hexdigest() != lock.sha256:
+        raise BuildError("the lock's text is not the one that was described.")
+    with _exclusive(folder.with_name(f"{folder.name}.lock")):
+        changed = _what_changed(folder)
+        if changed is not None:
+            _build(folder, lock_text, interpreter, python)
+    return (f"built anew: {changed}",) if changed else ()
+
+
+def _build(folder: Path, lock_text: str, interpreter: Interpreter | None, python: str) -> None:
+    """Build for an interpreter; without one, lay out the packages for that version of Python."""
+    cache = folder.parent
     for left in folder.parent.glob(f"{folder.name}.*.partial"):
         with contextlib.suppress(OSError):  # one that its builder's last process is just leaving
             remove_environment(left)
@@ -143,10 +180,16 @@ def _build(folder: Path, lock_text: str, interpreter: Interpreter, cache: Path) 
     partial.mkdir(parents=True)
     venv, lock_file = partial / "venv", partial / "requirements.lock"
     lock_file.write_text(lock_text, encoding="utf-8")
-    base = ["--relocatable", "--python", str(interpreter.executable)]
-    run_uv(["venv", "--quiet", *base, str(venv)], cache=cache)
-    yanked = _install(lock_file, venv, cache)
-    _compile(venv)
+    if interpreter is not None:
+        base = ["--relocatable", "--python", str(interpreter.executable)]
+        run_uv(["venv", "--quiet", *base, str(venv)], cache=cache)
+        yanked = _install(lock_file, ["--python", str(venv / "bin" / "python")], cache)
+        _compile(venv)
+    else:
+        packages = venv / "lib" / "python3" / "site-packages"
+        packages.mkdir(parents=True)
+        where = ["--target", str(packages), "--python-version", python, "--python", sys.executable]
+        yanked = _install(lock_file, where, cache)
     _make_read_only(venv)
     marker = _Marker(
         interpreter=interpreter,
@@ -159,14 +202,13 @@ def _build(folder: Path, lock_text: str, interpreter: Interpreter, cache: Path) 
     partial.rename(folder)
 
 
-def _install(lock_file: Path, venv: Path, cache: Path) -> dict[str, str]:
+def _install(lock_file: Path, where: list[str], cache: Path) -> dict[str, str]:
     """From the cache alone where it suffices: with hashes, a cached wheel is the fetched one.
 
     What is known of withdrawn packages is as old as the cache then.
     """
     command = ["pip", "sync", "--require-hashes", "--no-build", "--strict"]
-    command += ["--allow-empty-requirements", "--link-mode", "copy"]
-    command += ["--python", str(venv / "bin" / "python"), str(lock_file)]
+    command += ["--allow-empty-requirements", "--link-mode", "copy", *where, str(lock_file)]
     said: list[str] = []
     try:
         run_uv([*command, "--offline"], cache=cache, told=said.append)

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from repro_pipeline.bundle.folder import lies_inside
 from repro_pipeline.bundle.task import Task
-from repro_pipeline.environment.build import environment_mounts, host_python
+from repro_pipeline.environment.image import place_of
 from repro_pipeline.environment.manifest import file_digest
 from repro_pipeline.environment.model import BuiltEnvironment
 from repro_pipeline.errors import BundleError
@@ -123,12 +123,14 @@ def _run(
     on_output: Callable[[bytes], None] | None,
 ) -> RunOutcome:
     given, runner = step.task.download, stage.project.runner
+    found = place_of(step.environment, step.cache)
     policy = SandboxPolicy(
         mounts=(
-            *environment_mounts(step.environment, step.cache),
+            *found.mounts,
             Mount(source=Path(relay.__file__), target=_RELAY),
             Mount(source=door, target=_DOOR),
         ),
+        image=found.image,
         limits=stage.project.config.limits.model_copy(update={"wall_clock": given.timeout}),
         minimum={"network": Enforcement.HARD, "filesystem": Enforcement.HARD},
     )
@@ -137,7 +139,7 @@ def _run(
     def inside(path: Path) -> str:
         return runner.inside(path, policy, **folders)
 
-    python = inside(host_python(step.environment, step.cache))
+    python = inside(found.python)
     words = [word.replace("{out}", inside(place / "out")) for word in given.command]
     if words[0] in {"python", "python3"}:
         words[0] = python

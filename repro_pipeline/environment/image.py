@@ -9,16 +9,25 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 
-from repro_pipeline.environment.build import ENV
+from repro_pipeline.environment.build import (
+    ENV,
+    build_outside,
+    environment_mounts,
+    host_python,
+)
 from repro_pipeline.environment.fingerprint import HOST_SCRIPT, blas_of, cpu
-from repro_pipeline.environment.model import BuiltEnvironment, Fingerprint
+from repro_pipeline.environment.model import BuiltEnvironment, EnvironmentLock, Fingerprint
 from repro_pipeline.environment.requirement_lines import parse_entries
 from repro_pipeline.errors import BuildError
 from repro_pipeline.frozen import digest
 from repro_pipeline.ports import Images
+from repro_pipeline.sandbox.policy import Mount
 
 LOCK_NAME, CERTIFICATES = "requirements.lock", "certificates.pem"
 SETTINGS = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST")
@@ -97,21 +106,39 @@ def dockerfile(lock_text: str, *, base: str, python: str, certificates: bool = F
     return "\n".join(lines) + "\n"
 
 
-def as_image(built: BuiltEnvironment, lock_text: str, images: Images) -> BuiltEnvironment:
-    """The same environment in an image, with the fingerprint of what runs there.
+def build_image(
+    lock_text: str,
+    *,
+    lock: EnvironmentLock,
+    cache: Path,
+    images: Images,
+    variables: Mapping[str, str],
+) -> BuiltEnvironment:
+    """The environment of a lock in an image, with the fingerprint of what runs there.
 
-    Raises BuildError where the image cannot be built, or holds other packages than the lock's.
+    The host needs no Python of that version: it reads the packages' files. Raises BuildError where
+    the image cannot be built, or holds other packages than the lock's.
     """
-    image = images.build(lock_text, python=built.lock.python)
+    image = images.build(lock_text, python=lock.python)
     answer = images.ask(image, [str(PYTHON), "-I", "-S", "-c", _SCRIPT])
-    seen = _fingerprint(answer, built.fingerprint.variables)
-    differing = sorted(dict(seen.packages.items() ^ built.fingerprint.packages.items()))
-    if differing:
-        raise BuildError(
-            f"the image holds other packages than the lock's ({', '.join(differing)}).",
-            where=image.id,
-        )
-    return built.model_copy(update={"image": image, "fingerprint": seen})
+    built = build_outside(lock_text, _fingerprint(answer, variables), lock=lock, cache=cache)
+    return built.model_copy(update={"image": image})
+
+
+class Place(NamedTuple):
+    """Where a run finds its environment."""
+
+    image: str | None
+    python: Path
+    """Its interpreter: a path in the image, or of the host for the runner to translate."""
+    mounts: tuple[Mount, ...]
+
+
+def place_of(built: BuiltEnvironment, cache: Path) -> Place:
+    """In its image, or by mounts from the cache. Raises BuildError where it is in neither."""
+    if built.image is not None:
+        return Place(built.image.id, PYTHON, ())
+    return Place(None, host_python(built, cache), environment_mounts(built, cache))
 
 
 def environment_key(built: BuiltEnvironment) -> str:
@@ -120,7 +147,7 @@ def environment_key(built: BuiltEnvironment) -> str:
     return digest({**parts, "base": built.image.base_id} if built.image else parts)
 
 
-def _fingerprint(answer: str, variables: dict[str, str]) -> Fingerprint:
+def _fingerprint(answer: str, variables: Mapping[str, str]) -> Fingerprint:
     host, environment = map(json.loads, answer.splitlines()[:2])
     name, flags = cpu(host.pop("machine"))
     packages = {canonicalize_name(key): value for key, value in environment["packages"].items()}
@@ -129,6 +156,6 @@ def _fingerprint(answer: str, variables: dict[str, str]) -> Fingerprint:
         cpu=name,
         cpu_flags=flags,
         packages=dict(sorted(packages.items())),
-        variables=variables,
+        variables=dict(sorted(variables.items())),
         blas=blas_of(environment["numpy"]) if environment["numpy"] else None,
     )

@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -63,11 +64,26 @@ def wanted_versions(wanted: str) -> SpecifierSet:
         ) from None
 
 
-def python_for(wanted: str | None, *, cache: Path) -> str:
-    """The version that a lock is made for: `wanted` where it is one, else of what is found."""
+def releases(minor: int) -> list[str]:
+    """Versions of Python 3.<minor>, those to come among them."""
+    return [f"3.{minor}.{micro}" for micro in range(30)]
+
+
+def python_for(wanted: str | None, *, cache: Path, minors: Sequence[int] = ()) -> str:
+    """The version that a lock is made for: `wanted` where it is one, else of what is found.
+
+    Where `minors` are given (8 is Python 3.8), one of them that fits, whatever this host has: our own,
+    else the newest.
+    """
     if wanted and wanted.strip()[:1].isdigit() and "," not in wanted and "*" not in wanted:
         wanted_versions(wanted)
         return wanted.strip()
+    if minors:
+        fits = wanted_versions((wanted or "").strip() or OWN)
+        fitting = [minor for minor in minors if any(map(fits.contains, releases(minor)))]
+        if not fitting:
+            raise BuildError(f"no Python is known that fits '{wanted}'.")
+        return OWN if int(OWN[2:]) in fitting else f"3.{max(fitting)}"
     return ".".join(find_interpreter(wanted, cache=cache).version.split(".")[:2])
 
 

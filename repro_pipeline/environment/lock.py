@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from datetime import date
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from repro_pipeline.environment.interpreter import find_interpreter
 from repro_pipeline.environment.model import EnvironmentLock, Requirements
 from repro_pipeline.environment.requirement_lines import Entry, parse_entries
 from repro_pipeline.environment.uv_command import run_uv
@@ -31,9 +31,8 @@ def resolve(
         return text
     if not requirements.lines:
         return ""
-    interpreter = find_interpreter(python, cache=cache)
     options = ["--generate-hashes", "--universal", "--no-header", "--no-annotate", "--no-build"]
-    options += ["--python-version", python, "--python", str(interpreter.executable)]
+    options += ["--python-version", python, "--python", sys.executable]  # which builds nothing
     if as_of:
         options += ["--exclude-newer", f"{as_of.isoformat()}T23:59:59Z"]  # in no zone of this host
     text = run_uv(

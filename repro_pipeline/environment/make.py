@@ -19,7 +19,13 @@ from repro_pipeline.environment.audit import (
 )
 from repro_pipeline.environment.build import build, host_python
 from repro_pipeline.environment.fingerprint import named_packages, site_packages
-from repro_pipeline.environment.interpreter import python_for, wanted_versions
+from repro_pipeline.environment.image import build_image
+from repro_pipeline.environment.interpreter import (
+    find_interpreter,
+    python_for,
+    releases,
+    wanted_versions,
+)
 from repro_pipeline.environment.lock import lock_info, resolve
 from repro_pipeline.environment.manifest import file_digest
 from repro_pipeline.environment.model import BuiltEnvironment, Requirements
@@ -29,12 +35,12 @@ from repro_pipeline.environment.requirements import find_requirements
 from repro_pipeline.errors import BuildError
 from repro_pipeline.frozen import digest
 from repro_pipeline.paper.model import Paper
-from repro_pipeline.ports import ArtifactStore
+from repro_pipeline.ports import ArtifactStore, Images
 from repro_pipeline.project import Project
 from repro_pipeline.sandbox.egress import Excluded, plain_package
 from repro_pipeline.sandbox.policy import DETERMINISM, THREADS, default_environment
 
-_PYTHONS = tuple(f"3.{minor}.{micro}" for minor in RELEASED for micro in range(30))
+_PYTHONS = tuple(version for minor in RELEASED for version in releases(minor))
 
 
 class Rules(NamedTuple):
@@ -73,8 +79,11 @@ def make_environment(
     cache: Path,
     also: Sequence[str] = (),
     rules: Rules = NO_RULES,
+    images: Images | None = None,
 ) -> BuiltEnvironment:
     """Lock what the code says it needs, keep the lock in the store, build from it alone, and audit it.
+
+    With `images` it is built as one, with the Python that the image has, whatever this host has.
 
     `code` is None where it is yet to be written. `also` are packages that the code does not name; they
     are not added to a lock that comes with the code. Raises BuildError where requirements conflict or
@@ -90,7 +99,10 @@ def make_environment(
         requirements = requirements.model_copy(update={"lines": lines})
     as_of = None if requirements.kind == "given_lock" else rules.as_of
     evidence = _python(code, requirements, given.python if given else None, as_of)
-    python = python_for(evidence.wanted or None, cache=cache)
+    minors = tuple(RELEASED) if images else ()
+    python = python_for(evidence.wanted or None, cache=cache, minors=minors)
+    if images is None:
+        find_interpreter(python, cache=cache)  # raises before anything is asked of the index
     text = resolve(requirements, python=python, cache=cache, as_of=as_of)
     lock = lock_info(
         text,
@@ -102,7 +114,8 @@ def make_environment(
     )
     _refuse_excluded(text, rules.excluded)
     store.put(text.encode())
-    built = build(text, lock=lock, cache=cache, variables=fixed_variables())
+    how = {"lock": lock, "cache": cache, "variables": fixed_variables()}
+    built = build_image(text, **how, images=images) if images else build(text, **how)
     findings = _audited(built, cache, rules.advisories)
     blocked = [one for one in findings if one.kind in rules.block]
     if blocked:

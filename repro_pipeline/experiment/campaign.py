@@ -12,8 +12,8 @@ from repro_pipeline.agent.model import Implementation
 from repro_pipeline.alarm import OutOfTime
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.bundle.task import Budget
-from repro_pipeline.environment.build import build, environment_mounts, host_python
-from repro_pipeline.environment.image import PYTHON, environment_key
+from repro_pipeline.environment.build import build
+from repro_pipeline.environment.image import Place, environment_key, place_of
 from repro_pipeline.environment.manifest import verify_manifest
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.experiment.load import sample_config
@@ -182,20 +182,17 @@ def laboratory(stage: Stage, setting: Setting) -> Laboratory:
     )
 
 
-def _interpreter(
-    stage: Stage, environment: BuiltEnvironment, lock_text: str
-) -> tuple[str | None, Path, tuple[Mount, ...]]:
+def _interpreter(stage: Stage, environment: BuiltEnvironment, lock_text: str) -> Place:
     """The image of the runs, if any, their Python, and what it needs; made again where it is gone."""
     project, lock = stage.project, environment.lock
+    cache = project.state / "environments"
     if project.images is not None:
         image = project.images.build(lock_text, python=lock.python)
         if environment.image is None or image.id != environment.image.id:
             seen = digest(environment.fingerprint)
             stage.record(EnvironmentBuilt(lock=lock.sha256, fingerprint=seen, image=image.id))
-        return image.id, PYTHON, ()
-    cache = project.state / "environments"
-    built = build(lock_text, lock=lock, cache=cache)
-    return None, host_python(built, cache), environment_mounts(built, cache)
+        return place_of(environment.model_copy(update={"image": image}), cache)
+    return place_of(build(lock_text, lock=lock, cache=cache), cache)
 
 
 def lower(first: Budget, second: Budget) -> Budget:

@@ -213,6 +213,7 @@ class _Desk:
             None,
             store=project.store,
             cache=project.state / "environments",
+            images=project.images,
         )
 
 

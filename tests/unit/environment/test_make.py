@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
@@ -9,8 +11,10 @@ import pytest
 
 from repro_pipeline.bundle.task import TaskCode
 from repro_pipeline.environment.build import environment_mounts, host_python, python_command
+from repro_pipeline.environment.image import place_of
 from repro_pipeline.environment.interpreter import OWN
 from repro_pipeline.environment.make import Rules, make_environment
+from repro_pipeline.environment.model import ContainerImage
 from repro_pipeline.environment.parity import grade_environment
 from repro_pipeline.errors import BuildError, SandboxUnavailable
 from repro_pipeline.sandbox.bubblewrap import BubblewrapRunner
@@ -36,6 +40,48 @@ def test_the_lock_is_kept_and_the_environment_graded(downloads: Path, tmp_path: 
     grade = grade_environment(built)
     assert grade.grade == "medium" and len(grade.lacks) == 1, grade
     assert host_python(built, downloads).exists()
+
+
+def test_a_python_that_is_not_here_is_named_with_those_that_are(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("six\n")
+    with pytest.raises(BuildError, match=r"no Python 3\.4 on this host\. Installed: .*\d"):
+        make_environment(tmp_path, TaskCode(python="3.4"), store=Shelf(), cache=tmp_path / "cache")
+
+
+class FakeImages:
+    """Stands for an engine that has built the lock with Python 3.4."""
+
+    base = "fake"
+
+    def __init__(self, **packages: str) -> None:
+        self.packages = packages
+
+    def build(self, lock_text: str, *, python: str) -> ContainerImage:
+        assert python == "3.4"
+        return ContainerImage(id="sha256:1", base="fake", base_id="sha256:0")
+
+    def ask(self, image: ContainerImage, command: Sequence[str]) -> str:
+        host = dict.fromkeys(("implementation", "platform", "libc", "machine"), "fake")
+        told = {"packages": self.packages, "numpy": None}
+        return f"{json.dumps({'python': '3.4.10', **host})}\n{json.dumps(told)}\n"
+
+
+def test_an_environment_in_an_image_needs_no_python_of_this_host(
+    downloads: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "requirements.txt").write_text("six==1.16.0\nattrs==21.1.0\n")
+    how = {"store": Shelf(), "cache": downloads}
+    given = TaskCode(python="3.4")
+    same = FakeImages(six="1.16.0", attrs="21.1.0")
+    for _ in range(2):
+        built = make_environment(tmp_path, given, **how, images=same)
+        assert (built.lock.python, built.fingerprint.python) == ("3.4", "3.4.10")
+        assert [(one.kind, one.package) for one in built.findings] == [("yanked", "attrs")]
+        assert place_of(built, downloads) == ("sha256:1", Path("/env/bin/python"), ())
+    with pytest.raises(BuildError, match=r"other packages than the lock's \(six\)"):
+        make_environment(tmp_path, given, **how, images=FakeImages(attrs="21.1.0", six="9"))
+    with pytest.raises(BuildError, match="in an image alone"):
+        place_of(built.model_copy(update={"image": None}), downloads)
 
 
 def test_code_runs_in_it_inside_the_sandbox(downloads: Path, tmp_path: Path) -> None:
