@@ -37,7 +37,8 @@ class BenchResource(dg.ConfigurableResource):
 
     def bench(self) -> Bench:
         """Where its trials happen. Raises UserError where its suite or this program is another now."""
-        plan = planned(self.project())
+        project = self.project()
+        plan = planned(project)
         suite = open_suite(suite_link(Path(self.root)).resolve())
         plan.check_same(suite.content, scoring_code())
         return Bench(
@@ -47,6 +48,7 @@ class BenchResource(dg.ConfigurableResource):
             environments=cache_folder() / "environments",
             open_project=self._opener(plan),
             runner=plan.runner,
+            docker=project.config.docker,
         )
 
     def _opener(self, plan: Plan) -> Callable[[Path], Project]:

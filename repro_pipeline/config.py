@@ -13,6 +13,7 @@ from repro_pipeline.bundle.task import Budget
 from repro_pipeline.environment.audit import FindingKind
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.quantities import Bytes, Fraction, Seconds, Share
+from repro_pipeline.sandbox.names import RunnerName
 from repro_pipeline.sandbox.policy import Limits
 from repro_pipeline.stage_names import RUNNING_STAGES, STAGES
 
@@ -233,7 +234,7 @@ class ProjectConfig(Frozen):
     """An SQLAlchemy URL; `postgresql+psycopg://…` for PostgreSQL."""
     store: str = ".repro/store"
     """An fsspec URL or a folder."""
-    runner: Literal["bubblewrap", "docker", "unsafe_local"] = "bubblewrap"
+    runner: RunnerName = "bubblewrap"
     """`unsafe_local` runs code without a sandbox: it is recorded and shown in every report."""
     docker: Docker = Docker()
     workers: Annotated[int, Field(ge=1)] | None = None

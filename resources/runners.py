@@ -6,8 +6,7 @@ from repro_pipeline.config import Docker
 from repro_pipeline.environment.interpreter import OWN
 from repro_pipeline.errors import SandboxUnavailable
 from repro_pipeline.ports import Images, Runner
-
-RUNNERS = ("bubblewrap", "docker", "unsafe_local")
+from repro_pipeline.sandbox.names import RUNNERS
 
 
 def make_runner(name: str, docker: Docker | None = None) -> Runner:

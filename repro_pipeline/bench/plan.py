@@ -71,6 +71,8 @@ class Plan(Frozen):
     """Fresh seeds that the grader runs each experiment with."""
     workers: int | None = None
     runner: str = "bubblewrap"
+    base: str | None = None
+    """The base image of that runner's environments, where it is `docker`."""
     allow: tuple[str, ...] = ()
     """Hosts that every command agent may ask."""
     packages: tuple[str, ...]

@@ -23,6 +23,7 @@ from repro_pipeline.config import ProjectConfig
 from repro_pipeline.errors import UserError
 from repro_pipeline.experiment.statistics import mean, sample_sd
 from repro_pipeline.frozen import Frozen
+from repro_pipeline.sandbox.names import RunnerName
 from repro_pipeline.scoring.model import ClaimVerdict, Scores
 from repro_pipeline.status import Verdict
 from repro_pipeline.submission.grade import grade
@@ -51,6 +52,8 @@ class Proof(Frozen):
     """What validating one task found. It holds where there is no fault."""
 
     task: str
+    runner: RunnerName
+    """What ran the reference."""
     fresh: tuple[Fresh, ...] = ()
     faults: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
@@ -70,8 +73,9 @@ class Prover:
     open_project: OpenProject
     folder: Path
     environments: Path
+    execution: ProjectConfig
+    """The runner, its engine and the limits."""
     seeds: int = 5
-    runner: str = "bubblewrap"
 
     def prove(self, suite: Suite, tasks: Iterable[SuiteTask]) -> tuple[Proof, ...]:
         """Validate tasks. What is wrong with one is a fault of its proof, and hinders no other."""
@@ -81,7 +85,7 @@ class Prover:
         """Run a reference with fresh seeds, and score it. Raises UserError."""
         root = self.folder / task.id
         shutil.rmtree(root, ignore_errors=True)
-        config = ProjectConfig(seeds=self.seeds, runner=self.runner)
+        config = self.execution.model_copy(update={"seeds": self.seeds})
         make_folder(root, config, self.environments)
         graded = grade(
             self.open_project(root), task.id, task.bundle_folder, task.reference, probe=False
@@ -94,13 +98,14 @@ class Prover:
             faults = tuple(self._given(suite, task))
             scores = self.measure(suite, task)
         except UserError as error:
-            return Proof(task=task.id, faults=(str(error),))
+            return Proof(task=task.id, runner=self.execution.runner, faults=(str(error),))
         places = {one.claim: task.where("claims", n) for n, one in enumerate(truth.claims)}
         fresh = tuple(
             _fresh(truth.of(one.claim), one, places[one.claim]) for one in scores.verdicts
         )
         return Proof(
             task=task.id,
+            runner=self.execution.runner,
             fresh=fresh,
             faults=(*faults, *_ablations(task, scores)),
             labels=tuple(f"{one.claim}: {one.why}" for one in truth.claims if one.why),

@@ -26,7 +26,7 @@ from repro_pipeline.bench.plan import Contestant, Plan, TrialKey
 from repro_pipeline.bench.suite import Suite
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.config import Agent as AgentConfig
-from repro_pipeline.config import ProjectConfig, Roles
+from repro_pipeline.config import Docker, ProjectConfig, Roles
 from repro_pipeline.environment.make import make_environment
 from repro_pipeline.errors import UserError
 from repro_pipeline.experiment.load import SPEC_NAME
@@ -129,6 +129,8 @@ class Bench:
     """Of the whole bench; each trial has its own in it."""
     environments: Path
     open_project: OpenProject
+    docker: Docker
+    """The engine and the base image, where the runner is `docker`."""
     runner: str = "bubblewrap"
 
     def place(self, key: TrialKey) -> Path:
@@ -182,6 +184,7 @@ class Bench:
             budget=self.plan.budget,
             limits=self.plan.limits,
             runner=self.runner,
+            docker=self.docker,
             workers=self.plan.workers,
         )
         make_folder(root, config, self.environments)
@@ -215,6 +218,7 @@ class Bench:
             seeds=self.plan.seeds,
             limits=self.plan.limits,
             runner=self.runner,
+            docker=self.docker,
             workers=self.plan.workers,
         )
         make_folder(root, config, self.environments)

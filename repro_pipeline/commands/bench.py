@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from repro_pipeline.commands.exits import MENDABLE, OK
 from repro_pipeline.commands.parser import command, family
+from repro_pipeline.commands.runner import add_execution, add_runner, execution
 from repro_pipeline.errors import UserError
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def add_to(commands) -> None:
         )
         one.add_argument("--keep", type=Path, metavar="DIR", help="leave the runs' projects there")
         one.add_argument("--json", action="store_true", help="print JSON")
+        add_execution(one)
     one = command(bench, run, "run")
     one.add_argument("suite", metavar="SUITE", type=Path)
     one.add_argument("--out", required=True, type=Path, metavar="DIR", help="the results' folder")
@@ -58,6 +60,7 @@ def add_to(commands) -> None:
     )
     one.add_argument("--cutoff", action="append", default=[], metavar="MODEL=YYYY-MM")
     one.add_argument("--config", type=Path, metavar="FILE", help="repro.yaml with the models")
+    add_runner(one)
     one.add_argument("--repeats", type=int, default=1, metavar="N")
     one.add_argument("--task", action="append", default=[], metavar="ID", help="only this one")
     one.add_argument("--seeds", type=int, default=5, metavar="N", help="the grader's (default 5)")
@@ -240,10 +243,11 @@ def _planned(options: argparse.Namespace, suite: Suite, tasks: list[str]) -> tup
 
     given = _config(options)
     config = load_model(given, ProjectConfig) if given else ProjectConfig()
-    if config.runner == "unsafe_local":
+    runner = options.runner or config.runner
+    if runner == "unsafe_local":
         raise UserError(
             "code that is compared runs in a sandbox: without one it reads the suite's answers.",
-            where=f"{given}: runner",
+            where="--runner" if options.runner else f"{given}: runner",
         )
     named = contestants(
         options.agent, options.models, config.models, dict(_pairs(options.cutoff, "--cutoff"))
@@ -264,7 +268,8 @@ def _planned(options: argparse.Namespace, suite: Suite, tasks: list[str]) -> tup
         limits=Limits(**config.limits.model_dump()),
         seeds=options.seeds,
         workers=config.workers,
-        runner=config.runner,
+        runner=runner,
+        base=config.docker.base if runner == "docker" else None,
         allow=tuple(sorted({_host(name) for name in options.allow})),
         packages=suite.file.packages,
         ceiling=Ceiling(**_limits(options.ceiling, "--ceiling", Ceiling)),
@@ -388,4 +393,6 @@ def _prover(options: argparse.Namespace, folder: Path) -> Prover:
     from resources.opening import open_project
     from resources.user_cache import cache_folder
 
-    return Prover(open_project, folder, cache_folder() / "environments", options.seeds)
+    return Prover(
+        open_project, folder, cache_folder() / "environments", execution(options), options.seeds
+    )

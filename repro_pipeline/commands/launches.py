@@ -201,7 +201,7 @@ def detach(project: Project, papers: Sequence[str], options: argparse.Namespace)
 
 def _flags(options: argparse.Namespace) -> list[str]:
     """The flags of `repro run`, for the process that does the work."""
-    flags = ["--unsafe-local"] if options.unsafe_local else []
+    flags = ["--runner", options.runner] if options.runner else []
     flags += ["--agent"] if options.agent else []
     for name in ("stage", "record", "replay"):
         if value := getattr(options, name):

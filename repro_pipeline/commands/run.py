@@ -13,6 +13,7 @@ from repro_pipeline.commands import launches, opening
 from repro_pipeline.commands.exits import FAULT, MENDABLE
 from repro_pipeline.commands.interrupts import interruptible
 from repro_pipeline.commands.parser import command
+from repro_pipeline.commands.runner import add_runner
 from repro_pipeline.errors import UserError
 from repro_pipeline.stage_names import STAGES
 
@@ -26,11 +27,7 @@ def add_to(commands) -> None:
     one.add_argument("papers", nargs="*", metavar="ID")
     one.add_argument("--all", action="store_true", help="every paper of the project")
     one.add_argument("--stage", choices=STAGES, metavar="STAGE", help="run up to this stage")
-    one.add_argument(
-        "--unsafe-local",
-        action="store_true",
-        help="run the code WITHOUT a sandbox; it is recorded, and shown in the report",
-    )
+    add_runner(one)
     one.add_argument(
         "--agent",
         action="store_true",
@@ -66,7 +63,7 @@ def add_to(commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Materialise the stages of papers, show the progress, sum up."""
     how = {
-        "runner": "unsafe_local" if options.unsafe_local else None,
+        "runner": options.runner,
         "agent": options.agent,
         "replay": str(options.replay.absolute()) if options.replay else None,
     }

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from repro_pipeline.commands.exits import OK
 from repro_pipeline.commands.parser import command
+from repro_pipeline.commands.runner import add_execution, execution
 from repro_pipeline.errors import UserError
 
 if TYPE_CHECKING:
@@ -30,11 +31,7 @@ def add_to(commands) -> None:
     one.add_argument("--seeds", type=int, default=5, metavar="N", help="fresh seeds (default 5)")
     one.add_argument("--rubric", metavar="FILE", help="another rubric than the standard one")
     one.add_argument("--keep", metavar="DIR", help="leave the grader's project there, as evidence")
-    one.add_argument(
-        "--unsafe-local",
-        action="store_true",
-        help="run the code WITHOUT a sandbox; it is recorded, and shown in the result",
-    )
+    add_execution(one)
 
 
 def score(options: argparse.Namespace) -> int:
@@ -73,19 +70,17 @@ def _project(options: argparse.Namespace) -> Iterator[Project]:
 
 
 def _made(root: Path, options: argparse.Namespace) -> Project:
-    from repro_pipeline.config import ProjectConfig
     from repro_pipeline.scoring.rubric import Rubric
     from repro_pipeline.submission.place import make_folder
     from repro_pipeline.yamlfile import load_model
     from resources.opening import open_project
     from resources.user_cache import cache_folder
 
-    runner = "unsafe_local" if options.unsafe_local else "bubblewrap"
     rubric = None
     if options.rubric:
         load_model(Path(options.rubric), Rubric)  # raises where it is none
         rubric = Path(options.rubric).read_text(encoding="utf-8")
-    config = ProjectConfig(seeds=options.seeds, runner=runner)
+    config = execution(options).model_copy(update={"seeds": options.seeds})
     make_folder(root, config, cache_folder() / "environments", rubric)
     return open_project(root)
 

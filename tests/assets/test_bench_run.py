@@ -266,6 +266,14 @@ def test_the_ceiling_stops_before_a_trial_that_could_break_it(suite, tmp_path, m
     assert plan_of(open_project(out)).ceiling.tokens == 200000
 
 
+@pytest.mark.parametrize("option", ["--runner=unsafe_local", "--unsafe-local"])
+def test_agents_are_not_compared_without_a_sandbox(suite, tmp_path, option, capsys):
+    where = ["bench", "run", str(suite), "--out", str(tmp_path / "out"), "--agent", "trivial"]
+    assert main([*where, option]) == 2
+    assert "reads the suite's answers" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_right_suite_holds_and_wrong_ones_are_named(tmp_path, capsys):
     wrong_mean = [claim("noisy-plain", 10.0), claim("noisy-shrunk", 20.9)]
     make_suite(

@@ -166,6 +166,16 @@ def test_an_honest_submission_is_clean(scored, tmp_path):
     assert checks["duplicates"] == "pass"
 
 
+@pytest.mark.parametrize("option", ["--runner=unsafe_local", "--unsafe-local", "--config"])
+def test_a_submission_that_ran_without_a_sandbox_is_marked(scored, tmp_path, option, capsys):
+    (tmp_path / "repro.yaml").write_text("{schema: 1, runner: unsafe_local, seeds: 9}\n")
+    given = [option, str(tmp_path / "repro.yaml")] if option == "--config" else [option]
+    result = scored(COMPUTE, None, *given)
+    assert result["runner"] == "unsafe_local"
+    assert "no_sandbox" in kinds(result)
+    assert len(result["seeds"]) == 4, "what --config says of more than the execution counts"
+
+
 def test_an_invented_value_with_noise_is_a_violation(scored):
     result = scored(INVENT, {0: 83.2})
     found = kinds(result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import json
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -17,8 +18,10 @@ import yaml
 
 from repro_pipeline.cli import main
 from repro_pipeline.config import Docker
+from repro_pipeline.environment import interpreter
 from repro_pipeline.environment.model import BuiltEnvironment
 from repro_pipeline.errors import BuildError
+from repro_pipeline.ledger.events import PROJECT_CHAIN
 from repro_pipeline.ledger.projections import attempts
 from repro_pipeline.stages import latest, output_of
 from resources.docker_engine import connect
@@ -26,6 +29,7 @@ from resources.docker_images import DockerImages
 from resources.docker_runner import DockerRunner
 from resources.opening import open_project
 from resources.runners import make_images, make_runner
+from tests.bench_suites import make_suite, truth
 from tests.bundles import make_bundle, task
 from tests.docker_engine import Engine
 
@@ -168,7 +172,11 @@ def contained(project: Path, docker_engine: Engine) -> Path:
     return project
 
 
-def test_a_paper_is_reproduced_in_its_image(contained: Path, docker_engine: Engine, python: str):
+def test_a_paper_is_reproduced_in_its_image(
+    contained: Path, docker_engine: Engine, python: str, monkeypatch: pytest.MonkeyPatch
+):
+    """On a host without any Python that an environment could be built on."""
+    monkeypatch.setattr(interpreter, "_installed", lambda cache: [])
     bundle = make_bundle(contained / "papers" / "tiny", code={"path": "code", "python": python})
     assert bundle.is_dir()
     assert main(["run", "tiny"]) == 0
@@ -182,6 +190,46 @@ def test_a_paper_is_reproduced_in_its_image(contained: Path, docker_engine: Engi
     report = (contained / "reports" / "tiny" / "report.html").read_text()
     assert built.image.id in report
     assert docker_engine.containers() == set()
+
+
+@pytest.fixture
+def engine_config(docker_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repro.yaml that names the engine alone, and a cache of environments of the test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    docker = {"host": docker_engine.host, "base": docker_engine.image}
+    (tmp_path / "repro.yaml").write_text(yaml.safe_dump({"schema": 1, "docker": docker}))
+    return tmp_path / "repro.yaml"
+
+
+def test_a_submission_is_scored_in_containers(engine_config, python, tmp_path, capsys):
+    bundle = make_bundle(tmp_path / "tiny")
+    code = tmp_path / "submission"
+    (bundle / "code").rename(code)
+    (code / ".python-version").write_text(python)
+    where = ["--bundle", str(bundle), "--submission", str(code), "--keep", str(tmp_path / "kept")]
+    how = ["--runner", "docker", "--config", str(engine_config), "--seeds", "2", "--json"]
+    assert main(["score", *where, *how]) == 0
+    assert json.loads(capsys.readouterr().out)["runner"] == "docker"
+    kept = open_project(tmp_path / "kept")
+    [paper] = [one for one in kept.ledger.chains() if one != PROJECT_CHAIN]
+    assert {one.runner for one in attempts(kept.ledger.events(paper))} == {"docker"}
+
+
+@pytest.mark.slow
+def test_a_suite_is_proved_and_agents_compared_in_containers(engine_config, tmp_path, capsys):
+    make_suite(tmp_path / "suite", {"right": truth()})
+    how = ["--runner", "docker", "--config", str(engine_config), "--seeds", "4"]
+    assert main(["bench", "validate", str(tmp_path / "suite"), *how, "--json"]) == 0
+    [proof] = json.loads(capsys.readouterr().out)
+    assert (proof["runner"], proof["faults"]) == ("docker", [])
+    out = tmp_path / "out"
+    copies = f"copies=command:cp -r {tmp_path}/answer/. {{out}}"
+    (tmp_path / "suite/tasks/right/reference").rename(tmp_path / "answer")
+    where = ["bench", "run", str(tmp_path / "suite"), "--out", str(out), "--agent", copies]
+    assert main([*where, *how]) == 0
+    place = next((out / "trials").iterdir())
+    grading = open_project(place / "grading")
+    assert {one.runner for one in attempts(grading.ledger.events("right"))} == {"docker"}
 
 
 @pytest.mark.slow
