@@ -9,7 +9,9 @@ import pytest
 
 from repro_pipeline.agent.model import Implementation
 from repro_pipeline.cli import main
+from repro_pipeline.forensics.record import parse
 from repro_pipeline.ledger.projections import runs
+from repro_pipeline.scoring.model import IntegrityEvidence
 from repro_pipeline.stages import latest, output_of
 from repro_pipeline.status import Status
 from tests.conftest import ROOT
@@ -76,7 +78,7 @@ def test_a_notebook_is_run_with_each_seed(project, opened, study):
     assert {run.seed: run.counted.values for run in evaluated} == {
         seed: {"noisy-plain": 10 + seed / 100, "noisy-shrunk": 20.0} for seed in (3, 4)
     }
-    counted = evaluated[0].counted
+    (counted,) = [run.counted for run in evaluated if run.seed == 3]
     assert {"executed.ipynb", "cells/1.txt", "cells/3.txt"} <= counted.outputs.keys()
     assert "error: 10.03" in opened.store.get(counted.log).decode()
     first = opened.store.get(counted.outputs["cells/1.txt"]).decode()
@@ -103,3 +105,25 @@ def test_a_failing_cell_is_named(project, opened, study):
     assert (
         failed[0].reason.sentence == "ZeroDivisionError: in cell 2, `# the fit`: division by zero"
     )
+
+
+def test_a_notebook_is_read_for_what_gives_its_values(project, opened, study):
+    """Its findings name cell and line; what its cells read is written down like any code's."""
+    cells = (
+        "import random",
+        ("parameters", "seed = 0\nout = '.'"),
+        "import json\nlisted = json.load(open('notes.json'))\nbase = 10.25\n"
+        "print('error:', base + random.Random(seed).gauss(0, 0.01))",
+        "import pathlib\npathlib.Path(out, 'shrunk.json').write_text('{\"error\": 20.0}')",
+    )
+    paper = PAPER.replace("10.0", "10.2")
+    files = {"code/study.ipynb": notebook(*cells), "code/notes.json": "{}", "paper.md": paper}
+    write(study, files)
+    assert main(["add", str(study)]) == 0
+    assert main(["run", "study", "--stage", "integrity"]) == 0
+    evidence = output_of(opened, latest(opened, "study", "integrity"), IntegrityEvidence)
+    told = {one.kind: one for one in evidence.found}
+    assert told["constant_metric"].evidence.startswith("study.ipynb, cell 3, line 4: ")
+    record = next(one for one in runs(opened.ledger.events("study")) if one.purpose == "eval")
+    read = parse(opened.store.get(record.counted.record)).of("read")
+    assert ("/work/notes.json", "study.ipynb, cell 3:2") in {(e.about, e.where) for e in read}
