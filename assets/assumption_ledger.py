@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dagster as dg
-
-from assets.stage import stage_asset
+from assets.stage import stage_asset, table
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.ledger.events import AssumptionRecorded
@@ -33,13 +31,13 @@ def describe(ledger: AssumptionLedger) -> dict:
         }
         for a in ledger.assumptions
     ]
-    table = (
-        {"assumptions": dg.MetadataValue.table([dg.TableRecord(row) for row in rows])}
-        if rows
-        else {}
-    )
     gaps = ", ".join(gap.item for gap in ledger.gaps) or "none"
-    return {**table, "count": len(rows), "open gaps": gaps, "warnings": len(ledger.warnings)}
+    return {
+        **table("assumptions", rows),
+        "count": len(rows),
+        "open gaps": gaps,
+        "warnings": len(ledger.warnings),
+    }
 
 
 def what_assumptions_rest_on(

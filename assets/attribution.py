@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dagster as dg
-
-from assets.stage import stage_asset
+from assets.stage import stage_asset, table
 from repro_pipeline.lineage.model import AssumptionLedger
 from repro_pipeline.scoring.attribution import Attribution, attribute
 from repro_pipeline.scoring.model import Evidence, Scores
@@ -23,10 +21,8 @@ def describe(attribution: Attribution) -> dict:
         }
         for cause in attribution.causes
     ]
-    table = (
-        {"causes": dg.MetadataValue.table([dg.TableRecord(row) for row in rows])} if rows else {}
-    )
-    return {**table, "claims not reproduced": len({cause.claim for cause in attribution.causes})}
+    unexplained = len({cause.claim for cause in attribution.causes})
+    return {**table("causes", rows), "claims not reproduced": unexplained}
 
 
 @stage_asset(group="judge", version="2", describe=describe)

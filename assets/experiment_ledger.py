@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dagster as dg
-
-from assets.stage import stage_asset
+from assets.stage import stage_asset, table
 from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.model import ReportedClaims
@@ -39,9 +37,8 @@ def describe(evidence: Evidence) -> dict:
         }
         for experiment in evidence.experiments
     ]
-    table = [dg.TableRecord(row) for row in rows]
     return {
-        **({"by experiment": dg.MetadataValue.table(table)} if table else {}),
+        **table("by experiment", rows),
         "mode": evidence.mode,
         "experiments": len(evidence.experiments),
         "runs": len(evidence.runs),

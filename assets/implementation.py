@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dagster as dg
-
-from assets.stage import stage_asset
+from assets.stage import stage_asset, table
 from repro_pipeline.agent.make import make_implementation, what_it_rests_on
 from repro_pipeline.agent.model import Implementation
 from repro_pipeline.agent.write import Ground
@@ -30,7 +28,7 @@ def describe(implementation: Implementation) -> dict:
         for e in implementation.experiments
     ]
     return {
-        "experiments": dg.MetadataValue.table([dg.TableRecord(row) for row in rows]),
+        **table("experiments", rows),
         "mode": implementation.mode,
         "code tree": implementation.code_tree,
         "command": " ".join(implementation.command),

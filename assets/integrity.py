@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dagster as dg
-
 from assets.runs import what_runs_rest_on
-from assets.stage import stage_asset
+from assets.stage import stage_asset, table
 from repro_pipeline.agent.align import with_alignment
 from repro_pipeline.agent.model import Implementation
 from repro_pipeline.agent.model_probes import with_model_probes
@@ -26,7 +24,7 @@ def describe(evidence: IntegrityEvidence) -> dict:
     """The probes, each in a sentence, and what was found."""
     rows = [{"probe": probe.id, "found": probe.sentence} for probe in evidence.probes]
     return {
-        "probes": dg.MetadataValue.table([dg.TableRecord(row) for row in rows]),
+        **table("probes", rows),
         "findings": "; ".join(f"{one.severity}: {one.kind}" for one in evidence.found) or "none",
         "parity runs": len(evidence.parity),
         **{

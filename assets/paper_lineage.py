@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dagster as dg
-
-from assets.stage import stage_asset
+from assets.stage import stage_asset, table
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.lineage.literature import Brought, Exclusions
 from repro_pipeline.lineage.model import Lineage
@@ -26,11 +24,8 @@ def describe(lineage: Lineage) -> dict:
         }
         for ranked in lineage.ranked
     ]
-    table = (
-        {"ranking": dg.MetadataValue.table([dg.TableRecord(row) for row in rows])} if rows else {}
-    )
     return {
-        **table,
+        **table("ranking", rows),
         "references": len(rows),
         "not at hand, of the first " + str(TOP): len(lineage.unread),
     }

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dagster as dg
-
-from assets.stage import stage_asset
+from assets.stage import stage_asset, table
 from repro_pipeline.bundle.folder import Bundle, paper_files
 from repro_pipeline.paper.corrections import source_digest, standing, with_corrections
 from repro_pipeline.paper.model import Paper
@@ -16,19 +14,17 @@ def describe(paper: Paper) -> dict:
     """Size of the document, and its tables."""
     rows = [
         {
-            "table": str(table),
-            "caption": table.caption[:100],
-            "rows": table.shape[0],
-            "columns": table.shape[1],
+            "table": str(one),
+            "caption": one.caption[:100],
+            "rows": one.shape[0],
+            "columns": one.shape[1],
             "numbers": sum(
-                len(cell.numbers) for row in table.grid for cell in row if not cell.spanned
+                len(cell.numbers) for row in one.grid for cell in row if not cell.spanned
             ),
-            "confidence": table.confidence,
-            "corrected": len(
-                {c.corrected.before for row in table.grid for c in row if c.corrected}
-            ),
+            "confidence": one.confidence,
+            "corrected": len({c.corrected.before for row in one.grid for c in row if c.corrected}),
         }
-        for table in paper.tables
+        for one in paper.tables
     ]
     return {
         "title": paper.title,
@@ -36,11 +32,7 @@ def describe(paper: Paper) -> dict:
         "sections": len(paper.sections),
         "references": len(paper.references),
         "warnings": len(paper.warnings),
-        **(
-            {"tables": dg.MetadataValue.table([dg.TableRecord(row) for row in rows])}
-            if rows
-            else {}
-        ),
+        **table("tables", rows),
     }
 
 

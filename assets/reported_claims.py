@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dagster as dg
-
-from assets.stage import stage_asset
+from assets.stage import stage_asset, table
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.chosen import claims_of, what_claims_rest_on
 from repro_pipeline.claims.model import ReportedClaims
@@ -26,7 +24,7 @@ def describe(reported: ReportedClaims) -> dict:
         for claim in reported.claims
     ]
     return {
-        "claims": dg.MetadataValue.table([dg.TableRecord(row) for row in rows]),
+        **table("claims", rows),
         "count": len(reported.claims),
         "main": reported.main,
         "pairs": len(reported.pairs),

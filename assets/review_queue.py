@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dagster as dg
-
-from assets.stage import stage_asset
+from assets.stage import stage_asset, table
 from repro_pipeline.ledger.events import ReviewSampled
 from repro_pipeline.scoring.current import current_rubric, reviews_of, sampling_phase
 from repro_pipeline.scoring.model import ReviewQueue, Scores
@@ -24,11 +22,8 @@ def describe(queue: ReviewQueue) -> dict:
         }
         for item in queue.items
     ]
-    table = (
-        {"sample": dg.MetadataValue.table([dg.TableRecord(row) for row in rows])} if rows else {}
-    )
     return {
-        **table,
+        **table("sample", rows),
         "sampled": len(rows),
         "of": queue.sampled_from,
         "reviewed": sum(bool(item.decisions) for item in queue.items),

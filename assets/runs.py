@@ -1,12 +1,11 @@
-"""How sets of runs are shown in the UI; shared by the stages that make runs."""
+"""What the stages that make runs share: how their runs are shown in the UI, and what these rest on."""
 
 from __future__ import annotations
 
 import statistics
 from collections import defaultdict
 
-import dagster as dg
-
+from assets.stage import table
 from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
@@ -33,11 +32,8 @@ def describe_runs(runs: RunSet) -> dict:
         for (experiment, claim), found in values.items()
     ]
     attempts = [attempt for run in runs.runs for attempt in run.attempts]
-    table = (
-        {"values": dg.MetadataValue.table([dg.TableRecord(row) for row in rows])} if rows else {}
-    )
     return {
-        **table,
+        **table("values", rows),
         "runs planned": runs.planned,
         "runs that count": sum(run.counted.status is Status.OK for run in runs.runs),
         "attempts": len(attempts),

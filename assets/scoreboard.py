@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from assets.stage import OWNERS
+from assets.stage import OWNERS, table
 from repro_pipeline.report.scoreboard import write_scoreboard
 from resources.project import ProjectResource
 
@@ -18,9 +18,11 @@ from resources.project import ProjectResource
 def scoreboard(project: ProjectResource) -> dg.MaterializeResult:
     """Write `reports/scoreboard.{html,csv,parquet}` from the ledger."""
     board = write_scoreboard(project.open())
-    rows = [dg.TableRecord(row) for row in board.rows]
-    table = {"scores": dg.MetadataValue.table(rows)} if rows else {}
     return dg.MaterializeResult(
-        metadata={**table, "papers": len(rows), "page": dg.MetadataValue.path(board.path)},
+        metadata={
+            **table("scores", board.rows),
+            "papers": len(board.rows),
+            "page": dg.MetadataValue.path(board.path),
+        },
         data_version=dg.DataVersion(board.digest),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
-from assets.stage import stage_asset
+from assets.stage import stage_asset, table
 from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.frozen import Sha256, digest
@@ -31,9 +31,7 @@ def describe_change(stage: Stage, scores: Scores) -> dict:
     change = last_change(stage.project, stage.paper)
     if change is None or change.after != digest(scores):
         return {}
-    rows = [dg.TableRecord(row) for row in change_rows(change)]
-    table = {"changes": dg.MetadataValue.table(rows)} if rows else {}
-    return {"since the scores before": change.sentence, **table}
+    return {"since the scores before": change.sentence, **table("changes", change_rows(change))}
 
 
 def describe(scores: Scores) -> dict:
@@ -44,7 +42,7 @@ def describe(scores: Scores) -> dict:
         "headline": scores.headline,
         "overall": str(scores.overall),
         "claims at a glance": dg.MetadataValue.md(forest_markdown(scores, parity.threshold)),
-        "verdicts": dg.MetadataValue.table([dg.TableRecord(_verdict(v)) for v in scores.verdicts]),
+        **table("verdicts", [_verdict(verdict) for verdict in scores.verdicts]),
         "reproduced": reproduced,
         "claims": len(scores.verdicts),
         "share reproduced": reproduced / len(scores.verdicts),

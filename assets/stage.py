@@ -202,6 +202,13 @@ def _described(
         return {"not shown": repr(error)}
 
 
+def table(name: str, rows: Sequence[Mapping[str, Any]]) -> Metadata:
+    """Rows as a table in the metadata; nothing without rows, of which Dagster makes no table."""
+    return (
+        {name: dg.MetadataValue.table([dg.TableRecord(dict(row)) for row in rows])} if rows else {}
+    )
+
+
 def _inputs(body: Callable[..., Any]) -> tuple[Input, ...]:
     hints = typing.get_type_hints(body)
     names = list(inspect.signature(body).parameters)[1:]
