@@ -9,7 +9,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from repro_pipeline.bench.places import suite_link
+from repro_pipeline.bench.places import GRADING, JUDGING, suite_link
 from repro_pipeline.bench.plan import Plan, TrialKey, scoring_code
 from repro_pipeline.bench.results import ended, keep_row, planned, started
 from repro_pipeline.bench.roster import make_agent
@@ -53,10 +53,11 @@ class BenchResource(dg.ConfigurableResource):
 
     def _opener(self, plan: Plan) -> Callable[[Path], Project]:
         def opened(root: Path) -> Project:
-            if root.name != "project":  # the grader asks nobody
+            if root.name == GRADING:
                 return open_project(root)
             session, name = None, root.parent.name
-            if self.replay and plan.contestant(key_of(name).contestant).models is not None:
+            asks = plan.contestant(key_of(name).contestant).models is not None
+            if self.replay and (asks or root.name == JUDGING):
                 session = str(Path(self.replay, f"{name}.jsonl"))  # an error where there is none
             return open_project(root, agent=True, replay=session)
 

@@ -68,13 +68,22 @@ def align(
     with tempfile.TemporaryDirectory(prefix="repro-align-") as place:
         tree = Path(place, "tree")
         project.store.get_tree(implementation.code_tree, tree)
-        code = _texts(tree)
-    return gather_alignment(
-        partial(ask, desk, step=STEP, role="judge"),
-        blind_paper(paper, claims).text,
-        code,
-        _reference(stage, bundle, paper, claims, implementation),
+        code = texts_of(tree)
+    return ask_judge(
+        desk, paper, claims, code, _reference(stage, bundle, paper, claims, implementation)
     )
+
+
+def ask_judge(
+    desk: Desk,
+    paper: Paper,
+    claims: ReportedClaims,
+    code: Mapping[str, str],
+    reference: Mapping[str, str] | None,
+) -> Alignment:
+    """The judge's answers on some code; `reference` is masked already, None where there is none."""
+    asking = partial(ask, desk, step=STEP, role="judge")
+    return gather_alignment(asking, blind_paper(paper, claims).text, code, reference)
 
 
 def _reference(
@@ -87,15 +96,20 @@ def _reference(
     """The given code, masked, where an agent's code is judged; given code is no reference of itself."""
     if implementation.mode == "code" or not bundle.has_code:
         return None
-    secrets = secrets_for(paper, claims)
     folder = stage.bundle_folder / (bundle.task.code.path if bundle.task.code else "code")
+    return masked_texts(folder, paper, claims)
+
+
+def masked_texts(folder: Path, paper: Paper, claims: ReportedClaims) -> dict[str, str]:
+    """The text files of a folder by path, with the reported values hidden."""
+    secrets = secrets_for(paper, claims)
     return {
         name: mask_text(text, secrets, where=name, reach=Reach.VALUES)[0]
-        for name, text in _texts(folder).items()
+        for name, text in texts_of(folder).items()
     }
 
 
-def _texts(folder: Path) -> dict[str, str]:
+def texts_of(folder: Path) -> dict[str, str]:
     """The text files of a folder by path; hidden ones and locks, which are long and no code, left out."""
     found = {}
     for path in sorted(folder.rglob("*")):

@@ -133,6 +133,8 @@ class TrialLine(Frozen):
     success: bool
     verdict_accuracy: float
     flags: tuple[str, ...]
+    unscored: tuple[str, ...] = ()
+    """Why align scores are missing that a judge was asked for."""
 
 
 class Imported(PublishedNumber):

@@ -38,8 +38,8 @@ DEFINITIONS = {
     "execution_rate": f"{SCORING_DEFINITIONS['execution_rate']} {BELIEVED}",
     "performance_gap": f"{SCORING_DEFINITIONS['performance_gap']} {BELIEVED}",
     "performance_gap_executed": f"{SCORING_DEFINITIONS['performance_gap_executed']} {BELIEVED}",
-    "align_paper": "key points of the paper that the code does, by a judge (AutoReproduce; 0 to 100). "
-    "Not scored without a judge.",
+    "align_paper": "key points of the paper that the code does, by one judge for all (AutoReproduce; 0 to "
+    "100); 0 where no code was left that could be graded. Not scored without a judge.",
     "align_code": "the same for key points of the verified implementation.",
     "align_mixed": "the same for key points of both.",
     "details_found": "missing details that a recorded assumption, or a statement of details.json, "
@@ -55,6 +55,9 @@ DEFINITIONS = {
 }
 """Measure → definition. Each is a mean over a trial's claims, details or ablations; higher is better but
 for the gaps, the flags, and the last two."""
+
+ALIGN = ("align_paper", "align_code", "align_mixed")
+"""Those that need a judge."""
 
 LOWER_IS_BETTER = {
     "performance_gap",
@@ -110,11 +113,14 @@ def measured(
     claims: ReportedClaims,
     scores: Scores | None,
     *,
+    align: Mapping[str, float | None],
     claimed: Mapping[str, float],
     details: Sequence[Details],
     probes: Mapping[str, float],
 ) -> TrialMeasures:
-    """The measures of a trial. `scores` are the grader's, None where there was nothing to grade."""
+    """The measures of a trial. `scores` are the grader's, None where there was nothing to grade;
+    `align` the judge's, by measure.
+    """
     grave = [f for f in scores.findings if f.severity in GRAVE] if scores else []
     verdicts = {v.claim: v for v in scores.verdicts} if scores else {}
     rows = tuple(
@@ -133,6 +139,7 @@ def measured(
         "fidelity": _share(row.faithful for row in rows),
         "success": float(all(row.faithful for row in rows if row.claim in key)),
         **_scoring(claims, verdicts, believed, scores),
+        **{name: align.get(name) for name in ALIGN},
         "details_found": _share(one.found for one in found),
         "details_right": _share(one.right for one in found),
         "ablation_sign": _signs(truth, scores, believed, claims),
@@ -191,18 +198,14 @@ def _scoring(
 ) -> dict[str, float | None]:
     """The scoring's own measures, with what is not believed as not run."""
     names = ("execution_rate", "performance_gap", "performance_gap_executed")
-    aligned = (
-        {m.id: m.value for m in scores.measures if m.id.startswith("align_")} if scores else {}
-    )
-    align = {name: aligned.get(name) for name in ("align_paper", "align_code", "align_mixed")}
     if scores is None:
         gap = 1.0 if any(claim.value is not None for claim in claims.claims) else None
-        return {"execution_rate": 0.0, names[1]: gap, names[2]: None, **align}
+        return {"execution_rate": 0.0, names[1]: gap, names[2]: None}
     kept = [
         verdict if verdict.claim in believed else _not_run(verdict) for verdict in verdicts.values()
     ]
     found = {measure.id: measure.value for measure in measures(kept)}
-    return {**{name: found[name] for name in names}, **align}
+    return {name: found[name] for name in names}
 
 
 def _not_run(verdict: ClaimVerdict) -> ClaimVerdict:

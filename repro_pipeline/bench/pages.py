@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
-from repro_pipeline.bench.card import Card, Number, TrialLine
+from repro_pipeline.bench.card import Card, TrialLine
+from repro_pipeline.bench.measures import ALIGN
 from repro_pipeline.report.markdown import escaped, table
 from repro_pipeline.report.words import plain
 
@@ -19,6 +20,7 @@ CHIEF = (
     "details_found",
     "details_right",
     "ablation_sign",
+    *ALIGN,
     "integrity_flags",
     "claimed_unearned",
     "remembered",
@@ -26,7 +28,7 @@ CHIEF = (
     "usd",
     "minutes",
 )
-"""The columns of the first table; align scores stand there where a judge was asked."""
+"""The rows of the first table."""
 PLOTTED = ("verdict_accuracy", "fidelity")
 
 
@@ -43,16 +45,19 @@ def write_card(card: Card, folder: Path) -> list[Path]:
 
 
 def measures_shown(card: Card) -> list[str]:
-    """The measures that have a number, chief ones first."""
+    """The measures that have a number, and those that a judge would give."""
     there = {one.measure for one in card.numbers}
-    others = [name for name in card.definitions if name.startswith("align_")]
-    return [name for name in (*CHIEF, *others) if name in there]
+    return [name for name in CHIEF if name in there or name in ALIGN]
 
 
-def shown(one: Number | None) -> str:
-    """A number with its interval, and what it lacks; a dash where it could not be formed."""
+def shown(card: Card, contestant: str, measure: str, split: str = "all") -> str:
+    """A number with its interval, and what it lacks; a dash where it could not be formed.
+
+    Align scores that nobody judged are said to be not scored.
+    """
+    one = card.number(contestant, measure, split)
     if one is None:
-        return "–"
+        return "not scored" if measure in ALIGN else "–"
     digits = _digits(one.measure)
     text = f"{one.value:.{digits}f}"
     if one.interval is not None:
@@ -81,8 +86,9 @@ def compared(card: Card) -> list[tuple[str, list[str]]]:
 
 
 def why(trial: TrialLine) -> str:
-    """Why a trial ended as it did, and what speaks against its values."""
-    return " ".join((*((trial.reason,) if trial.reason else ()), *trial.flags)) or "–"
+    """Why a trial ended as it did, what speaks against its values, and what was not scored."""
+    said = (trial.reason, *trial.flags, *trial.unscored)
+    return " ".join(one for one in said if one) or "–"
 
 
 def as_markdown(card: Card) -> str:
@@ -99,14 +105,14 @@ def _markdown(card: Card) -> Iterator[str]:
     yield "## Results, all tasks\n"
     yield table(
         ["measure", *map(escaped, names)],
-        [[words(m), *(shown(card.number(name, m)) for name in names)] for m in measures],
+        [[words(m), *(shown(card, name, m) for name in names)] for m in measures],
     )
     yield "## Development and held-out tasks\n"
     for split in ("development", "held_out"):
         yield f"{words(split)}:\n"
         yield table(
             ["measure", *map(escaped, names)],
-            [[words(m), *(shown(card.number(n, m, split)) for n in names)] for m in measures[:9]],
+            [[words(m), *(shown(card, n, m, split) for n in names)] for m in measures[:9]],
         )
     yield "## pass@k and pass^k\n"
     yield table(

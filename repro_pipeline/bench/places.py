@@ -11,6 +11,10 @@ OpenProject = Callable[[Path], Project]
 """Opens a project's folder: the adapters behind the ports are the caller's affair."""
 
 
+WORK, JUDGING, GRADING = "project", "judging", "grading"
+"""The projects of a trial: the agent's, the judge's, and the grader's, which asks no model."""
+
+
 def suite_link(results: Path) -> Path:
     """Where a folder of results points to its suite."""
     return results / "suite"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Annotated
@@ -76,6 +76,8 @@ class Plan(Frozen):
     allow: tuple[str, ...] = ()
     """Hosts that every command agent may ask."""
     packages: tuple[str, ...]
+    judge: Role | None = None
+    """Who gives the align scores of all contestants; None: they are not scored."""
     ceiling: Ceiling = Ceiling()
     program: str = repro_pipeline.__version__
     scoring_code: Sha256
@@ -157,16 +159,8 @@ def cast(text: str, known: Roles) -> Roles:
     A model that `repro.yaml` names in any role takes its settings (endpoint, price, …); another takes
     the coder's settings, its price left out. Raises UserError for a role that there is none of.
     """
-    by_name = {role.model: role for role in _roles(known)}
-
-    def role(name: str) -> Role:
-        if name in by_name:
-            return by_name[name]
-        base = known.coder or Role(model=name)
-        return base.model_copy(update={"model": name, "price": None})
-
     if "=" not in text:
-        return Roles(coder=role(text.strip()))
+        return Roles(coder=_settings(text.strip(), known))
     parts = dict(part.strip().split("=", 1) for part in text.split(",") if "=" in part)
     strangers = sorted(set(parts) - set(Roles.model_fields))
     if strangers or len(parts) != text.count(",") + 1:
@@ -181,12 +175,38 @@ def cast(text: str, known: Roles) -> Roles:
             where="--models",
             hint="The coder plays the roles that have no model.",
         )
-    return Roles(**{one: role(name) for one, name in parts.items()})
+    return Roles(**{one: _settings(name, known) for one, name in parts.items()})
+
+
+def judge_of(texts: Iterable[str], known: Roles) -> tuple[Role | None, list[str]]:
+    """Who judges all contestants, by a `--models judge=NAME` of its own, and the other texts.
+
+    Raises UserError where two are named.
+    """
+    alone = re.compile(r"\s*judge\s*=([^,=]+)")
+    named = [found[1].strip() for one in texts if (found := alone.fullmatch(one))]
+    if len(set(named)) > 1:
+        raise UserError(
+            f"two judges are named, {named[0]} and {named[1]}.",
+            where="--models",
+            hint="Scores of different judges are not compared: name one for all contestants.",
+        )
+    others = [one for one in texts if not alone.fullmatch(one)]
+    return (_settings(named[0], known) if named else None), others
 
 
 def slug(text: str) -> str:
     """A text as far as it can be a name."""
     return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._")[:60] or "agent"
+
+
+def _settings(name: str, known: Roles) -> Role:
+    """A model with its settings: its own in `known`, else the coder's without the price."""
+    for role in _roles(known):
+        if role.model == name:
+            return role
+    base = known.coder or Role(model=name)
+    return base.model_copy(update={"model": name, "price": None})
 
 
 def _roles(known: Roles) -> Iterator[Role]:

@@ -64,7 +64,7 @@ def rows_of(project: Project) -> tuple[TrialRow, ...]:
 
 def keep_row(project: Project, row: TrialRow) -> None:
     """Record a trial's row."""
-    cost = row.cost
+    costs = [one for one in (row.cost, row.judging) if one]
     project.ledger.append(
         PROJECT_CHAIN,
         BenchTrialEnded(
@@ -72,8 +72,8 @@ def keep_row(project: Project, row: TrialRow) -> None:
             row=project.store.put(canonical_json(row.model_dump(mode="json"))),
             status=row.status,
             reason=row.reason,
-            tokens=cost.tokens_in + cost.tokens_out,
-            usd=cost.usd,
+            tokens=sum(one.tokens_in + one.tokens_out for one in costs),
+            usd=None if any(one.usd is None for one in costs) else sum(one.usd for one in costs),
         ),
         actor=ACTOR,
     )
@@ -133,7 +133,8 @@ def check_ceiling(project: Project, plan: Plan, key: TrialKey) -> None:
     """Raises CeilingReached where a trial that uses up its budget would break the ceiling.
 
     A trial is started whole or not at all, so that none has a smaller budget than another. A program
-    that says nothing of its cost counts with its whole budget, and so does a trial under way.
+    that says nothing of its cost counts with its whole budget, and so does a trial under way. A judge
+    may use as much again.
     """
     if plan.contestant(key.contestant).agent == "trivial" or plan.ceiling == Ceiling():
         return
@@ -148,6 +149,7 @@ def check_ceiling(project: Project, plan: Plan, key: TrialKey) -> None:
                 where="--budget",
                 hint=f"Say how much one trial may use, as --budget {limit}=….",
             )
+        one *= 2 if plan.judge else 1
         taken = spent + others * one
         if taken + one > most:
             raise CeilingReached(
@@ -182,4 +184,7 @@ def _spent(project: Project, plan: Plan) -> dict[str, float]:
         )
         unknown = row.cost.usd is None and asked
         spent["usd"] += (plan.budget.usd or 0.0) if unknown else row.cost.usd or 0.0
+        if judging := row.judging:
+            spent["tokens"] += judging.tokens_in + judging.tokens_out
+            spent["usd"] += (plan.budget.usd or 0.0) if judging.usd is None else judging.usd
     return spent

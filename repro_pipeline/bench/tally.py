@@ -119,7 +119,10 @@ def _conditions(plan: Plan, rows: Sequence[TrialRow], suite: Suite, conditions_o
         environment=f"one lock for all, made of: {', '.join(plan.packages) or 'Python alone'}; "
         f"runs in {plan.runner}",
         grader_seeds=plan.seeds,
-        judge="none: align scores are not scored",
+        judge="none: align scores are not scored"
+        if plan.judge is None
+        else f"{plan.judge.model}, the same for all; it sees the blinded paper, the code and the verified "
+        "implementation, and its cost is no contestant's",
         scoring_code=plan.scoring_code,
         program=plan.program,
         replayed=sum(row.replayed for row in rows),
@@ -338,4 +341,5 @@ def _line(row: TrialRow) -> TrialLine:
         success=bool(values["success"]),
         verdict_accuracy=values["verdict_accuracy"] or 0.0,
         flags=row.measures.flags,
+        unscored=row.unscored,
     )

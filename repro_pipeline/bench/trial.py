@@ -19,9 +19,10 @@ from repro_pipeline.agent.actions import is_of_answer
 from repro_pipeline.agent.chat import ChatError
 from repro_pipeline.agent.submission import LOCK
 from repro_pipeline.bench.given import read_task, write_given
+from repro_pipeline.bench.judging import NO_CODE, Aligned, aligned
 from repro_pipeline.bench.measures import Details, TrialMeasures, measured
 from repro_pipeline.bench.model import Kind, Split
-from repro_pipeline.bench.places import OpenProject
+from repro_pipeline.bench.places import GRADING, JUDGING, WORK, OpenProject
 from repro_pipeline.bench.plan import Contestant, Plan, TrialKey
 from repro_pipeline.bench.suite import Suite
 from repro_pipeline.bundle.task import Budget
@@ -111,7 +112,11 @@ class TrialRow(Frozen):
     seeds: tuple[int, ...] = ()
     code_tree: str | None = None
     measures: TrialMeasures
+    unscored: tuple[str, ...] = ()
+    """Why align scores are missing that a judge was asked for."""
     cost: Cost
+    judging: Cost | None = None
+    """What the judge used; it is no cost of the agent."""
 
     @property
     def key(self) -> TrialKey:
@@ -152,6 +157,7 @@ class Bench:
         worked = time.monotonic() - clock
         self._lock(project, out)
         scores, graded_reason = self._grade(key, out)
+        align, judging = self._judge(key, out, scores)
         events = list(project.ledger.events(key.task))
         truth = task.truth
         return TrialRow(
@@ -168,16 +174,19 @@ class Bench:
                 truth,
                 read_task(task.bundle, task.bundle_folder).claims,
                 scores,
+                align=align.values if align else {},
                 claimed=_claimed(out) | produced.predicted,
                 details=(*_details(out), *_assumed(events)),
                 probes=_memory(events, project),
             ),
+            unscored=align.unscored if align else (),
             cost=_cost(events, worked, time.monotonic() - clock - worked, out),
+            judging=judging,
         )
 
     def _project(self, key: TrialKey, contestant: Contestant) -> Project:
         """The trial's project; one that is there already goes on, with what its models answered."""
-        root = self.place(key) / "project"
+        root = self.place(key) / WORK
         config = ProjectConfig(
             models=contestant.models or Roles(),
             agent=AgentConfig(packages=self.suite.file.packages, share=0.9),
@@ -212,7 +221,7 @@ class Bench:
         if not (out / SPEC_NAME).is_file():
             sentence = f"The agent left no {SPEC_NAME}: there is nothing to run."
             return None, Reason(code="nothing_left", sentence=sentence)
-        root = self.place(key) / "grading"
+        root = self.place(key) / GRADING
         shutil.rmtree(root, ignore_errors=True)
         config = ProjectConfig(
             seeds=self.plan.seeds,
@@ -228,6 +237,24 @@ class Bench:
         except UserError as error:
             return None, Reason.of(error)
         return graded.scores, None
+
+    def _judge(
+        self, key: TrialKey, out: Path, scores: Scores | None
+    ) -> tuple[Aligned | None, Cost | None]:
+        """The align scores by the judge of all contestants, and what they cost; None without one."""
+        if self.plan.judge is None:
+            return None, None
+        if scores is None:
+            return NO_CODE, Cost()
+        root = self.place(key) / JUDGING
+        config = ProjectConfig(models=Roles(judge=self.plan.judge))
+        make_folder(root, config, self.environments)
+        project = self.open_project(root)
+        clock = time.monotonic()
+        found = aligned(project, self.suite.task(key.task), out, self.plan.budget)
+        return found, _asked(
+            list(project.ledger.events(key.task)), {"seconds": round(time.monotonic() - clock, 3)}
+        )
 
 
 def _without_values(scores: Scores) -> Reason | None:
@@ -258,10 +285,14 @@ def _models(events: Iterable[Event]) -> dict[str, str]:
 
 
 def _cost(events: Iterable[Event], worked: float, graded: float, out: Path) -> Cost:
-    calls = [event.content for event in events if event.kind == "model_called"]
     seconds = {"seconds": round(worked, 3), "grading_seconds": round(graded, 3)}
-    if not calls:
-        return _own_account(out, seconds)
+    asked = _asked(events, seconds)
+    return asked if asked.questions else _own_account(out, seconds)
+
+
+def _asked(events: Iterable[Event], seconds: Mapping[str, float]) -> Cost:
+    """What the questions of a ledger cost."""
+    calls = [event.content for event in events if event.kind == "model_called"]
     priced = all(call.priced for call in calls)
     return Cost(
         tokens_in=sum(call.tokens_in for call in calls),

@@ -56,7 +56,8 @@ def add_to(commands) -> None:
         action="append",
         default=[],
         metavar="NAMES",
-        help="a model for all roles, or ROLE=NAME,…; may be given several times",
+        help="a model for all roles, or ROLE=NAME,…; may be given several times; judge=NAME alone "
+        "gives align scores to all",
     )
     one.add_argument("--cutoff", action="append", default=[], metavar="MODEL=YYYY-MM")
     one.add_argument("--config", type=Path, metavar="FILE", help="repro.yaml with the models")
@@ -233,7 +234,7 @@ def _write_card(project: Project, suite: Suite) -> None:
 
 def _planned(options: argparse.Namespace, suite: Suite, tasks: list[str]) -> tuple[Project, Plan]:
     from repro_pipeline.bench.places import suite_link
-    from repro_pipeline.bench.plan import Ceiling, Plan, scoring_code
+    from repro_pipeline.bench.plan import Ceiling, Plan, judge_of, scoring_code
     from repro_pipeline.bench.results import keep_plan
     from repro_pipeline.bench.roster import contestants, make_agent
     from repro_pipeline.bundle.task import Budget
@@ -249,8 +250,9 @@ def _planned(options: argparse.Namespace, suite: Suite, tasks: list[str]) -> tup
             "code that is compared runs in a sandbox: without one it reads the suite's answers.",
             where="--runner" if options.runner else f"{given}: runner",
         )
+    judge, models = judge_of(options.models, config.models)
     named = contestants(
-        options.agent, options.models, config.models, dict(_pairs(options.cutoff, "--cutoff"))
+        options.agent, models, config.models, dict(_pairs(options.cutoff, "--cutoff"))
     )
     for one in named:
         make_agent(one, suite)
@@ -272,6 +274,7 @@ def _planned(options: argparse.Namespace, suite: Suite, tasks: list[str]) -> tup
         base=config.docker.base if runner == "docker" else None,
         allow=tuple(sorted({_host(name) for name in options.allow})),
         packages=suite.file.packages,
+        judge=judge,
         ceiling=Ceiling(**_limits(options.ceiling, "--ceiling", Ceiling)),
         scoring_code=scoring_code(),
     )
@@ -350,13 +353,16 @@ def _limits(text: str, where: str, model: type[BaseModel]) -> dict[str, object]:
 def _keep_session(bench: BenchResource, key: TrialKey, folder: Path) -> None:
     """Write what the models answered in a trial, so far as it came."""
     from repro_pipeline.agent.session import recorded, write_session
+    from repro_pipeline.bench.places import JUDGING, WORK
+    from repro_pipeline.config import CONFIG_NAME
     from resources.opening import open_project
 
-    root = bench.bench().place(key) / "project"
-    if not (root / "repro.yaml").is_file():
-        return
-    project = open_project(root)
-    session = recorded(project.ledger.events(key.task, kinds={"model_called"}), project.store)
+    session = {}
+    for root in (bench.bench().place(key) / name for name in (WORK, JUDGING)):
+        if (root / CONFIG_NAME).is_file():
+            project = open_project(root)
+            calls = project.ledger.events(key.task, kinds={"model_called"})
+            session |= recorded(calls, project.store)
     if session:
         write_session(session, folder.resolve() / f"{key.name}.jsonl")
 

@@ -21,6 +21,7 @@ from repro_pipeline.definitions import build_definitions
 from resources.egress_proxy import EgressProxy
 from resources.opening import open_project
 from tests.bench_suites import CONFIG, REFERENCE, SPEC, claim, make_suite, truth
+from tests.judge_script import QUOTE, judged
 from tests.scripted import ScriptedModel
 
 CHEAT = '''"""Writes the reported values into its code."""
@@ -68,6 +69,10 @@ def answers(request: ChatRequest) -> dict:
             {"path": "config.json", "content": json.dumps(CONFIG)},
         ],
     }
+
+
+def judging(request: ChatRequest) -> dict:
+    return judged(request) if request.step == "align" else answers(request)
 
 
 @pytest.fixture
@@ -151,6 +156,48 @@ def test_honest_agent_above_cheat_and_trivial(suite, tmp_path, monkeypatch, caps
     )
     assert code == 0, capsys.readouterr().err
     assert rows(replayed)["seen--at-once--1"].measures.values["fidelity"] == 1
+
+
+@pytest.mark.slow
+def test_one_judge_scores_all_and_is_recorded_and_replayed(suite, tmp_path, monkeypatch, capsys):
+    model = ScriptedModel(judging)
+    monkeypatch.setattr("resources.opening._chat", lambda models, replay: model)
+    sessions = tmp_path / "sessions"
+    words = ["--agent", "trivial", "--agent", "at-once", "--models", "openai/one", "--task", "seen"]
+    also = [*words, "--models", "judge=openai/judge"]
+    out = tmp_path / "results"
+    assert bench(suite, out, *also, "--record", str(sessions)) == 0, capsys.readouterr().err
+    row = rows(out)["seen--at-once--1"]
+    align = {name: row.measures.values[f"align_{name}"] for name in ("paper", "code", "mixed")}
+    assert align == {"paper": 90.0, "code": 87.0, "mixed": 90.0}, row.unscored
+    assert row.judging.questions == 12 and row.cost.questions == 2, "its cost is not the agent's"
+    assert rows(out)["seen--trivial--1"].measures.values["align_paper"] == 0
+    asked = [one for one in model.asked if one.step == "align"]
+    shown = " ".join(message.content for one in asked for message in one.messages)
+    assert QUOTE in shown and "20.0" not in shown
+    assert "openai/judge, the same for all" in (out / "card.md").read_text()
+
+    # Another judge would be another condition; the recorded one answers again.
+    assert bench(suite, out, *words) == 2
+    assert "judge differ" in capsys.readouterr().err
+
+    # The recorded judge answers again; what it did not answer is not scored, and that is said.
+    monkeypatch.undo()
+    session = sessions / "seen--at-once--1.jsonl"
+    kept = [line for line in session.read_text().splitlines() if not of_code_level(line)]
+    session.write_text("\n".join(kept) + "\n")
+    again = tmp_path / "again"
+    assert bench(suite, again, *also, "--replay", str(sessions)) == 0, capsys.readouterr().err
+    row = rows(again)["seen--at-once--1"]
+    assert row.measures.values["align_paper"] == 90.0 and row.measures.values["fidelity"] == 1
+    assert row.measures.values["align_code"] is None is row.measures.values["align_mixed"]
+    assert len(row.unscored) == 2 and "holds no answer" in row.unscored[0]
+    assert "Asking stopped" in (again / "card.md").read_text()
+
+
+def of_code_level(line: str) -> bool:
+    request = json.loads(line).get("request", {"step": "header"})
+    return request["step"] == "align" and request["ordinal"] >= 4
 
 
 def test_a_program_sees_the_given_folder_alone(suite, tmp_path):

@@ -132,10 +132,16 @@ def test_what_is_not_scored_is_no_zero_and_is_told(suite):
 
     rows = [row(t, "trivial", 0.0) for t in TASKS]
     rows += [gap("task-0", 0.4), gap("task-0", None, repeat=2), gap("task-1", None)]
-    number = made(suite, rows).number("loop", "performance_gap_executed")
+    card = made(suite, rows)
+    number = card.number("loop", "performance_gap_executed")
     assert (number.value, number.tasks, number.trials, number.of_trials) == (0.4, 1, 1, 3)
-    assert shown(number) == "0.40 (1/3)"
-    assert made(suite, rows).number("loop", "align_paper") is None
+    assert shown(card, "loop", "performance_gap_executed") == "0.40 (1/3)"
+    assert shown(card, "loop", "ablation_sign") == "–"
+    assert card.number("loop", "align_paper") is None
+    assert shown(card, "loop", "align_paper") == "not scored"
+    assert card.conditions.judge == "none: align scores are not scored"
+    assert "| align paper | not scored | not scored |" in as_markdown(card)
+    assert "not scored" in as_html(card)
 
 
 def test_what_a_program_says_of_itself_is_marked_and_silence_is_no_zero(suite):
@@ -146,9 +152,9 @@ def test_what_a_program_says_of_itself_is_marked_and_silence_is_no_zero(suite):
     rows += [row(TASKS[0], "trivial", 0.0, cost=Cost(told_by="nobody"))]
     card = card_of(plan(tasks=TASKS, contestants=names), rows, suite)
     assert card.number("silent", "tokens") is None
-    assert shown(card.number("says", "tokens")) == "0 †"
-    assert shown(card.number("says", "usd")) == "0.00 †"
-    assert shown(card.number("trivial", "tokens")) == "0"
+    assert shown(card, "says", "tokens") == "0 †"
+    assert shown(card, "says", "usd") == "0.00 †"
+    assert shown(card, "trivial", "tokens") == "0"
 
 
 @pytest.mark.parametrize("usd", [-1.0, float("nan"), float("inf")])

@@ -45,7 +45,7 @@ def test_the_verified_value_has_its_tolerance():
 def of(tmp_path, scores=None, **given) -> dict:
     task = open_suite(make_suite(tmp_path)).task("seen")
     claims = read_task(task.bundle, task.bundle_folder).claims
-    base = {"claimed": {}, "details": (), "probes": {}}
+    base = {"align": {}, "claimed": {}, "details": (), "probes": {}}
     truth: Truth = task.truth
     return measured(truth, claims, scores, **{**base, **given}).values
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from repro_pipeline.bench.plan import Contestant, Plan, cast, scoring_code
+from repro_pipeline.bench.plan import Contestant, Plan, cast, judge_of, scoring_code
 from repro_pipeline.bench.roster import contestants
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.config import Role, Roles
@@ -50,6 +50,18 @@ def test_models_by_role_and_an_unknown_one_at_the_coders_endpoint():
 def test_a_cast_that_cannot_work_is_refused(text):
     with pytest.raises(UserError):
         cast(text, KNOWN)
+
+
+def test_one_judge_for_all_is_named_beside_the_casts():
+    texts = ["openai/small", "judge=openai/new", "planner=openai/small,coder=y,judge=z"]
+    judge, others = judge_of(texts, KNOWN)
+    assert judge.model == "openai/new" and str(judge.api_base) == "http://127.0.0.1:1/v1"
+    assert others == [texts[0], texts[2]]
+    assert judge_of(["openai/small"], KNOWN) == (None, ["openai/small"])
+    with pytest.raises(UserError, match="two judges"):
+        judge_of(["judge=a", "judge=b"], KNOWN)
+    with pytest.raises(UserError, match="judge differ"):
+        plan(judge=judge).grown(plan())
 
 
 def test_agents_times_models_but_a_command_stands_once():
