@@ -145,12 +145,9 @@ def spent_before(stage: Stage) -> float:
     return sum(row.seconds for row in rows if row and row.launch == stage.launch)
 
 
-def laboratory(stage: Stage, setting: Setting) -> Laboratory:
-    """Where this paper's runs happen."""
-    project = stage.project
-    lock_text = project.store.get(setting.environment.lock.sha256).decode()
-    image, python, mounts = _interpreter(stage, setting.environment, lock_text)
-    data = {
+def input_mounts(stage: Stage, setting: Setting) -> dict[str, Mount]:
+    """The input files by name, as runs are given them; no sealed labels are among them."""
+    return {
         entry.name: Mount(
             source=stage.bundle_folder / entry.file,
             target=_DATA / entry.name / Path(entry.file).name,
@@ -158,6 +155,14 @@ def laboratory(stage: Stage, setting: Setting) -> Laboratory:
         for entry in setting.data.entries
         if not entry.sealed
     }
+
+
+def laboratory(stage: Stage, setting: Setting) -> Laboratory:
+    """Where this paper's runs happen. Builds the environment anew where it is gone."""
+    project = stage.project
+    lock_text = project.store.get(setting.environment.lock.sha256).decode()
+    image, python, mounts = _interpreter(stage, setting.environment, lock_text)
+    data = input_mounts(stage, setting)
     return Laboratory(
         paper=stage.paper,
         ledger=project.ledger,

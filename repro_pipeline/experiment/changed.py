@@ -16,7 +16,7 @@ from typing import Any
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.environment.model import ManifestEntry
-from repro_pipeline.experiment.campaign import Setting, laboratory, plan
+from repro_pipeline.experiment.campaign import Setting, input_mounts, plan
 from repro_pipeline.experiment.model import Run
 from repro_pipeline.experiment.runs import PlannedRun
 from repro_pipeline.experiment.spec import Experiment, Purpose
@@ -111,7 +111,7 @@ def spoilt_variants(
     """Each experiment with spoilt input files, where there are any that can be spoilt."""
     if not setting.data.entries:
         return
-    mounts = laboratory(stage, setting).data
+    mounts = input_mounts(stage, setting)
     for way, said in _WAYS.items():
         place = folder / way
         place.mkdir()
@@ -183,7 +183,7 @@ def halved_variants(
     if not tested:
         return
     alone = all(set(entry.roles) == {"test"} and not entry.role_files for entry in tested)
-    mounts = laboratory(stage, setting).data
+    mounts = input_mounts(stage, setting)
     for name, experiment in experiments.items():
         planned = _planned(setting, experiment, bases[name])
         again = planned.identity.model_copy(update={"repeat": 3})

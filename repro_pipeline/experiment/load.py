@@ -12,7 +12,7 @@ from repro_pipeline.bundle.folder import lies_inside
 from repro_pipeline.bundle.task import Task
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.errors import FileFormatError
-from repro_pipeline.experiment.spec import Experiment, ExperimentKind, ExperimentSpec
+from repro_pipeline.experiment.spec import SUPPLYING, Experiment, ExperimentKind, ExperimentSpec
 from repro_pipeline.frozen import digest
 from repro_pipeline.jsonfile import read_json
 from repro_pipeline.yamlfile import load_model
@@ -187,7 +187,7 @@ def _refuse_idle_sample(
 def _refuse_double_cover(experiments: list[Experiment], path: Path) -> None:
     covered: dict[str, str] = {}
     for experiment in experiments:
-        if experiment.kind is ExperimentKind.SENSITIVITY:
+        if experiment.kind not in SUPPLYING:
             continue
         for claim in experiment.claims:
             if claim in covered:

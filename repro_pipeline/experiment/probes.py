@@ -23,7 +23,7 @@ from repro_pipeline.experiment.changed import (
 from repro_pipeline.experiment.model import Run, RunSet
 from repro_pipeline.experiment.readings import Readings, read_all
 from repro_pipeline.experiment.runs import PlannedRun
-from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose
+from repro_pipeline.experiment.spec import SUPPLYING, Experiment, Purpose
 from repro_pipeline.forensics.claimed import same
 from repro_pipeline.forensics.python_files import Code, code_of
 from repro_pipeline.forensics.rows import shared_rows
@@ -43,7 +43,6 @@ _REPEATED = 3
 _PASSED_OVER = 8
 """So many seeds between the claimed ones are run too."""
 _SINGLE = 3
-_SUPPLY = {ExperimentKind.BASELINE, ExperimentKind.COMPARISON, ExperimentKind.ABLATION}
 
 
 def gather_integrity(
@@ -64,7 +63,7 @@ def gather_integrity(
     bases = dict(first)
     for runs in varied:
         for run in reversed(runs.runs):
-            if run.values and run.kind in _SUPPLY:
+            if run.values and run.kind in SUPPLYING:
                 bases[run.experiment] = run
     main = [run for run in bases.values() if claims.main in run.values][:1]
     parity = _again(stage, setting, main, Purpose.PARITY)

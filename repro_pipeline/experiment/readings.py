@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from repro_pipeline.claims.model import Claim, ReportedClaims
 from repro_pipeline.experiment import responses
-from repro_pipeline.experiment.campaign import Setting, laboratory
+from repro_pipeline.experiment.campaign import Setting, input_mounts
 from repro_pipeline.experiment.changed import Changed
 from repro_pipeline.experiment.model import Run
 from repro_pipeline.forensics import (
@@ -216,7 +216,7 @@ def _unread(given: Readings) -> Iterator[Finding]:
 
 
 def _files(given: Readings) -> list[Path]:
-    return [mount.source for mount in laboratory(given.stage, given.setting).data.values()]
+    return [mount.source for mount in input_mounts(given.stage, given.setting).values()]
 
 
 def _paper(given: Readings) -> str:
@@ -361,7 +361,7 @@ def _deeds(given: Readings, graph: Graph) -> Iterator[Finding]:
         return  # its places are those of the host, and differ from run to run
     if not given.runs:
         return
-    data = {name: str(m.target) for name, m in laboratory(given.stage, given.setting).data.items()}
+    data = {name: str(m.target) for name, m in input_mounts(given.stage, given.setting).items()}
     train = any("train" in claim.metric for claim in given.claims.claims)
     split = not train and any(map(leakage.is_test, (*graph.direct, *graph.derived)))
     yield from deeds.findings(_records(given), data, work=str(WORK), out=str(OUT), split=split)

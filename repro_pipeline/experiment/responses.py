@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from repro_pipeline.experiment.campaign import laboratory
+from repro_pipeline.experiment.campaign import input_mounts
 from repro_pipeline.experiment.changed import Changed
 from repro_pipeline.experiment.spec import ValueSource
 from repro_pipeline.forensics import counts, halves
@@ -129,7 +129,7 @@ def _to_spoilt_data(
     changes = [c for c in given.changed if c.way in _DATA and c.run]
     if not changes:
         return
-    mounts = laboratory(given.stage, given.setting).data
+    mounts = input_mounts(given.stage, given.setting)
     shares = _class_shares(given)
     responses = [
         Response(
@@ -172,7 +172,7 @@ def _inputless(given: Readings) -> set[str]:
 
 def _class_shares(given: Readings) -> list[float]:
     """The shares of the classes, where the input files have classes."""
-    mounts = laboratory(given.stage, given.setting).data
+    mounts = input_mounts(given.stage, given.setting)
     return next(filter(None, (class_shares(m.source) for m in mounts.values())), [])
 
 

@@ -22,6 +22,11 @@ class ExperimentKind(StrEnum):
     PROBE = "probe"
 
 
+SUPPLYING = (ExperimentKind.BASELINE, ExperimentKind.COMPARISON, ExperimentKind.ABLATION)
+"""The kinds whose runs supply a claim's values, the first of them that covers it. A sensitivity
+experiment runs with another assumption, a probe with a spoilt input: their values are no reproduction."""
+
+
 class Purpose(StrEnum):
     """Why a run is made; a part of its identity."""
 

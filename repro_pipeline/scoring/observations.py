@@ -7,17 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from repro_pipeline.experiment.model import Run
-from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose, ValueSource
+from repro_pipeline.experiment.spec import SUPPLYING, Experiment, Purpose, ValueSource
 from repro_pipeline.experiment.statistics import mean
 from repro_pipeline.scoring.model import Evidence
 from repro_pipeline.scoring.words import plain
 from repro_pipeline.status import Status
 
 Seed = int | None
-
-_SUPPLY = (ExperimentKind.BASELINE, ExperimentKind.COMPARISON, ExperimentKind.ABLATION)
-"""Kinds whose runs supply a claim's values. A sensitivity experiment runs with another assumption,
-a probe with a spoilt input: their values are no reproduction."""
 
 _WEAKEST_FIRST = (ValueSource.SELF_REPORTED, ValueSource.PARSED, ValueSource.RECOMPUTED)
 
@@ -63,7 +59,7 @@ def observe(evidence: Evidence) -> dict[str, Observation]:
 def _covering(experiments: Iterable[Experiment]) -> dict[str, tuple[str, ...]]:
     """The ids of the experiments that supply each claim, baselines first."""
     covering = defaultdict(list)
-    for kind in _SUPPLY:
+    for kind in SUPPLYING:
         for experiment in experiments:
             if experiment.kind is kind:
                 for claim in experiment.claims:
