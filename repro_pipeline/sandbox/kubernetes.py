@@ -67,9 +67,7 @@ def job_manifest(
         raise UserError(
             f"'{name}' is no name of a job.", hint="Use small letters, digits and `-`, at most 63."
         )
-    labels = {"app.kubernetes.io/name": "repro-pipeline", "repro-pipeline/run": name}
-    metadata = {"name": name, "labels": labels}
-    denied = {"podSelector": {"matchLabels": labels}, "policyTypes": ["Ingress", "Egress"]}
+    labels = labels_of(name)
     job = {
         "backoffLimit": 0,
         "activeDeadlineSeconds": math.ceil(policy.limits.wall_clock),
@@ -79,22 +77,34 @@ def job_manifest(
             "spec": pod_spec(policy, image=image, command=command, claims=claims),
         },
     }
-    items = [
-        {
-            "apiVersion": "networking.k8s.io/v1",
-            "kind": "NetworkPolicy",
-            "metadata": metadata,
-            "spec": denied,
-        },
-        {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": job},
-    ]
-    return {"apiVersion": "v1", "kind": "List", "items": items}
+    metadata = {"name": name, "labels": labels}
+    made = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": job}
+    return {"apiVersion": "v1", "kind": "List", "items": [network_policy(name), made]}
+
+
+def labels_of(name: str) -> dict[str, str]:
+    """The labels of what is made under a name."""
+    return {"app.kubernetes.io/name": "repro-pipeline", "repro-pipeline/run": name}
+
+
+def network_policy(name: str) -> dict[str, Any]:
+    """A NetworkPolicy that denies all traffic, in and out, to the pods under a name."""
+    labels = labels_of(name)
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": name, "labels": labels},
+        "spec": {"podSelector": {"matchLabels": labels}, "policyTypes": ["Ingress", "Egress"]},
+    }
 
 
 def pod_spec(
     policy: SandboxPolicy, *, image: str, command: Sequence[str], claims: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The pod of such a job: also what Dagster's `PipesK8sClient` takes as `base_pod_spec`."""
+    """The pod of such a job, and of a step (`resources.kubernetes_pipes`), without its wall clock.
+
+    Raises as `job_manifest` does.
+    """
     refuse_below(policy.minimum, ENFORCED)
     volumes, mounts = _volumes(policy, claims)
     limits = policy.limits
