@@ -125,11 +125,13 @@ class BubblewrapRunner:
             places = {name: Path(folder, name) for name in ("workdir", "out", "log")}
             places["workdir"].mkdir()
             places["out"].mkdir()
+            secret = Path(folder, "secret")
+            secret.touch()
             limits = Limits(wall_clock=30, processes=8, open_files=64, scratch=1 << 20, cpus=1)
             policy = SandboxPolicy(limits=limits, mounts=_probe_mounts())
             interpreter, out = Path(sys.executable).resolve(), places["out"]
             python = seen_at(interpreter, policy, workdir=places["workdir"], out=out)
-            command = [python, "-I", "-S", "/probe.py", __file__, str(door.getsockname()[1])]
+            command = [python, "-I", "-S", "/probe.py", str(secret), str(door.getsockname()[1])]
             command += map(str, (limits.processes, limits.open_files, limits.scratch))
             job = make_job(command, policy, binary=binary, expected={}, **places)
             outcome = self._launcher.run(job, None)
