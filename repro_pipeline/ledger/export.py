@@ -9,6 +9,7 @@ from typing import Any
 
 from repro_pipeline.errors import FileFormatError
 from repro_pipeline.ledger.events import Event
+from repro_pipeline.wholefile import whole
 
 
 def export_lines(events: Iterable[Event]) -> Iterator[str]:
@@ -18,14 +19,8 @@ def export_lines(events: Iterable[Event]) -> Iterator[str]:
 
 def write_lines(events: Iterable[Event], path: Path) -> Path:
     """Write the events to a file, whole or not at all; return its path."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        with partial.open("w", encoding="utf-8") as file:
-            file.writelines(export_lines(events))
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole(path) as fresh, fresh.open("w", encoding="utf-8") as file:
+        file.writelines(export_lines(events))
     return path
 
 

@@ -21,6 +21,7 @@ from repro_pipeline.ledger.events import (
     WarningRecorded,
 )
 from repro_pipeline.status import Status
+from repro_pipeline.wholefile import whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,15 +105,11 @@ def frame(model: type[BaseModel], of: Iterable[BaseModel]) -> pd.DataFrame:
 
 def write_tables(frames: Mapping[str, pd.DataFrame], folder: Path) -> tuple[Path, ...]:
     """Write each frame to `folder/<name>.parquet`, whole or not at all; return the paths."""
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
+    paths = {name: folder / f"{name}.parquet" for name in frames}
     for name, table in frames.items():
-        path = folder / f"{name}.parquet"
-        partial = folder / f".{name}.parquet.partial"
-        table.to_parquet(partial, index=False)
-        partial.replace(path)
-        paths.append(path)
-    return tuple(paths)
+        with whole(paths[name]) as fresh:
+            table.to_parquet(fresh, index=False)
+    return tuple(paths.values())
 
 
 def _column_type(hint: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from html import escape
 from pathlib import Path
 
 import repro_pipeline
@@ -41,6 +42,7 @@ from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import Stage, latest
 from repro_pipeline.status import Status
 from repro_pipeline.sweeps.trend import trend_of
+from repro_pipeline.wholefile import whole
 
 _LOGS, _LOG_LINES, _LOG_WIDTH = 40, 12, 300
 """How many logs of failed attempts a report quotes, and how much of each."""
@@ -129,7 +131,6 @@ def restore_report(project: Project, paper: str, files: ReportFiles) -> Path:
     Where a later launch did not get through, the page and the Markdown say so above the headline.
     """
     folder = project.reports(paper)
-    folder.mkdir(parents=True, exist_ok=True)
     written = {
         "report.html": files.html,
         "report.json": files.json_data,
@@ -141,23 +142,24 @@ def restore_report(project: Project, paper: str, files: ReportFiles) -> Path:
         if digest is None:
             (folder / name).unlink(missing_ok=True)
             continue
-        fresh = folder / f".{name}.new"
-        fresh.write_bytes(_with_note(name, project.store.get(digest), later))
-        fresh.chmod(0o755 if name == SCRIPT else 0o644)
-        fresh.replace(folder / name)
+        with whole(folder / name) as fresh:
+            fresh.write_bytes(_with_note(name, project.store.get(digest), later))
+            fresh.chmod(0o755 if name == SCRIPT else 0o644)
     return folder / "report.html"
 
 
 def _with_note(name: str, content: bytes, later: str | None) -> bytes:
     """A report with a note above its headline; its data and script stay as they are."""
+    if later is None:
+        return content
     notes = {
         "report.html": (
             b'<p class="headline">',
-            f'<div class="banner" role="note"><p><strong>{later}</strong></p></div>',
+            f'<div class="banner" role="note"><p><strong>{escape(later)}</strong></p></div>',
         ),
         "report.md": (b"\n**", f"\n> {later}\n"),
     }
-    if later is None or name not in notes:
+    if name not in notes:
         return content
     mark, note = notes[name]
     return content.replace(mark, note.encode() + mark, 1)
