@@ -19,7 +19,7 @@ from repro_pipeline.paper.document import spans
 from repro_pipeline.paper.model import Cell, Paper, Table
 from repro_pipeline.paper.originals import Original, Picture, originals
 from repro_pipeline.paper.tables import is_doubtful
-from repro_pipeline.report.html import environment, inline_script
+from repro_pipeline.report.pages import inline_script, templates
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def check_page(paper: Paper, bundle: Bundle, folder: Path) -> str:
         for table, original in zip(paper.tables, found, strict=True)
     ]
     return (
-        environment()
+        templates()
         .get_template("check.html")
         .render(
             paper=paper,

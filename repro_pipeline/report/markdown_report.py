@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.report import words
 from repro_pipeline.report.again import script
-from repro_pipeline.report.html import (
+from repro_pipeline.report.facts import (
     cost,
     image_words,
     moment,

@@ -1,12 +1,17 @@
-"""Plots as PNG, for where a page of ours is not at hand: the metadata of assets in the UI."""
+"""Plots as images, for where a page of ours is not at hand: the metadata of assets in the UI.
+
+The plot of a scoring is SVG that is written here: a batch makes one for each paper, and to have a library
+draw it took more time than the scoring.
+"""
 
 from __future__ import annotations
 
 import base64
+import html
 import io
 from collections.abc import Sequence
 
-from repro_pipeline.scoring.model import Scores
+from repro_pipeline.scoring.model import ClaimVerdict, Scores
 from repro_pipeline.status import Verdict
 from repro_pipeline.sweeps.trend import ClaimTrend, Trend
 
@@ -15,16 +20,24 @@ _LOOKS = {
     Verdict.NOT_REPRODUCED: ("X", "#a3211d"),
     Verdict.INCONCLUSIVE: ("D", "#7a5200"),
 }
+_SHAPES = {
+    "o": "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0",
+    "X": "m-4 -4l8 8m0 -8l-8 8",
+    "D": "m0 -5l5 5l-5 5l-5 -5z",
+}
+_LABELS, _WIDTH, _ROW = 250, 450, 24
+_TEXT = '<text stroke="none" fill="#222" '
 
 
 def forest_markdown(scores: Scores, threshold: float) -> str:
     """A forest plot as Markdown with the image in it: relative deviation of each claim, in per cent,
     with its 90 % interval and the tolerance; claims without a value are left out of the plot.
     """
-    if not any(verdict.value is not None and verdict.reported for verdict in scores.verdicts):
+    shown = [v for v in scores.verdicts if v.value is not None and v.reported]
+    if not shown:
         return "No claim has a value."
-    image = base64.b64encode(_forest_png(scores, threshold)).decode()
-    return f"![reproduced minus reported, in per cent](data:image/png;base64,{image})"
+    image = base64.b64encode(_forest_svg(shown, threshold).encode()).decode()
+    return f"![reproduced minus reported, in per cent](data:image/svg+xml;base64,{image})"
 
 
 def trend_markdown(trend: Trend) -> str:
@@ -68,27 +81,47 @@ def _trend_png(shown: Sequence[ClaimTrend]) -> bytes:
     return buffer.getvalue()
 
 
-def _forest_png(scores: Scores, threshold: float) -> bytes:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+def _forest_svg(shown: Sequence[ClaimVerdict], threshold: float) -> str:
+    """A line per claim on one scale, its marker shaped and coloured by the verdict."""
+    spans = [_relative(verdict) for verdict in shown]
+    farthest = 1.05 * max(100 * threshold, *(abs(x) for span in spans for x in span))
+    height = _ROW * len(shown)
 
-    shown = [v for v in scores.verdicts if v.value is not None and v.reported]
-    figure = Figure(figsize=(7, 1 + 0.28 * len(shown)), dpi=100, layout="constrained")
-    axes = figure.add_subplot()
-    axes.axvspan(-100 * threshold, 100 * threshold, color="#e4e4e0")
-    axes.axvline(0, color="#555", linewidth=0.8)
-    for row, verdict in enumerate(shown):
-        marker, colour = _LOOKS[verdict.verdict]
-        scale = 100 / abs(verdict.reported)
-        if verdict.interval90:
-            ends = [(end - verdict.reported) * scale for end in verdict.interval90]
-            axes.plot(ends, [row, row], color=colour, linewidth=1.5)
-        axes.plot((verdict.value - verdict.reported) * scale, row, marker, color=colour)
-    axes.set_yticks(range(len(shown)), [verdict.claim for verdict in shown])
-    axes.set_ylim(len(shown) - 0.5, -0.5)
-    axes.set_xlabel("reproduced − reported, % of the reported value (grey: tolerance)")
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(left=False)
-    buffer = io.BytesIO()
-    FigureCanvasAgg(figure).print_png(buffer)
-    return buffer.getvalue()
+    def x(per_cent: float) -> float:
+        return round(_LABELS + _WIDTH * (0.5 + per_cent / (2 * farthest)), 1)
+
+    left, right = x(-100 * threshold), x(100 * threshold)
+    parts = [
+        f'<rect x="{left}" width="{right - left:.1f}" height="{height}" fill="#e4e4e0"/>',
+        f'<path d="M{x(0)} 0v{height}" stroke="#555"/>',
+    ]
+    for row, (verdict, (value, *ends)) in enumerate(zip(shown, spans, strict=True)):
+        mark, colour = _LOOKS[verdict.verdict]
+        y = _ROW * row + _ROW // 2
+        parts.append(f'<text x="{_LABELS - 12}" y="{y + 4}">{html.escape(verdict.claim)}</text>')
+        if ends:
+            parts.append(f'<path d="M{x(ends[0])} {y}H{x(ends[1])}" stroke="{colour}"/>')
+        shape = _SHAPES[mark]
+        parts.append(f'<path d="M{x(value)} {y}{shape}" fill="{colour}" stroke="{colour}"/>')
+    edge = float(f"{farthest / 2:.1g}")
+    for tick in (-edge, 0, edge):
+        parts.append(
+            f'<text x="{x(tick)}" y="{height + 16}" text-anchor="middle">{tick:g} %</text>'
+        )
+    parts.append(
+        f'<text x="{x(0)}" y="{height + 34}" text-anchor="middle">'
+        "reproduced − reported, % of the reported value (grey: tolerance)</text>"
+    )
+    size = f'width="{_LABELS + _WIDTH}" height="{height + 40}"'
+    style = 'font-family="sans-serif" font-size="12" text-anchor="end" stroke-width="1.5"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size}>'
+        '<rect width="100%" height="100%" fill="#fff"/>'
+        f"<g {style}>{''.join(parts).replace('<text ', _TEXT)}</g></svg>"
+    )
+
+
+def _relative(verdict: ClaimVerdict) -> tuple[float, ...]:
+    """The value and, where there is one, both ends of its 90 % interval, in per cent of the reported."""
+    values = (verdict.value, *(verdict.interval90 or ()))
+    return tuple(100 * (one - verdict.reported) / abs(verdict.reported) for one in values)

@@ -33,14 +33,15 @@ from repro_pipeline.ledger.projections import scores as scorings
 from repro_pipeline.ledger.tables import frame, write_tables
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.project import Project
-from repro_pipeline.report.html import environment, inline_script
 from repro_pipeline.report.model import MODE_LABELS
+from repro_pipeline.report.pages import inline_script, templates
 from repro_pipeline.report.privacy import is_private
 from repro_pipeline.scoring.model import IntegrityStatus, Scores
 from repro_pipeline.scoring.review import after_review, item_of
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import output_of
 from repro_pipeline.status import Outcome, Status, Verdict
+from repro_pipeline.wholefile import whole
 
 _LOOKS = 50
 """How many scorings of a paper the trend shows."""
@@ -127,20 +128,20 @@ def render_scoreboard_html(rows: tuple[ScoreboardRow, ...]) -> str:
     ]
     unscored = [row for row in rows if row.mode is None]
     return (
-        environment()
+        templates()
         .get_template("scoreboard.html")
         .render(
             groups=groups,
             unscored=unscored,
             outcomes=sorted({row.overall for row in rows if row.overall}),
-            trends={row.paper: trend(row.history) for row in rows},
+            sparklines={row.paper: sparkline(row.history) for row in rows},
             **inline_script("scoreboard.js"),
         )
     )
 
 
 @dataclass(frozen=True)
-class Trend:
+class Sparkline:
     """The share of reproduced claims over the scorings, as a line in a box of 80 by 20."""
 
     points: str
@@ -150,8 +151,8 @@ class Trend:
     """The same in words."""
 
 
-def trend(history: tuple[Look, ...]) -> Trend | None:
-    """The trend; None for fewer than two scorings that can be read."""
+def sparkline(history: tuple[Look, ...]) -> Sparkline | None:
+    """The line; None for fewer than two scorings that can be read."""
     shares = [look.reproduced / look.claims for look in history if look.reproduced is not None]
     if len(shares) < 2:
         return None
@@ -160,7 +161,7 @@ def trend(history: tuple[Look, ...]) -> Trend | None:
         for index, share in enumerate(shares)
     ]
     first, last = (f"{100 * share:.0f} %" for share in (shares[0], shares[-1]))
-    return Trend(
+    return Sparkline(
         points=" ".join(f"{x},{y}" for x, y in places),
         last=places[-1],
         text=f"{first} to {last} in {len(shares)} scorings",
@@ -174,15 +175,12 @@ def write_scoreboard(project: Project) -> Scoreboard:
     """
     rows = scoreboard_rows(project)
     page = project.root / "reports" / "scoreboard.html"
-    page.parent.mkdir(parents=True, exist_ok=True)
-    fresh = page.with_name(".scoreboard.html.new")
-    fresh.write_text(render_scoreboard_html(rows), encoding="utf-8")
-    fresh.replace(page)
+    with whole(page) as fresh:
+        fresh.write_text(render_scoreboard_html(rows), encoding="utf-8")
     table = frame(ScoreboardRow, rows)
     write_tables({"scoreboard": table}, page.parent)
-    plain = page.with_name(".scoreboard.csv.new")
-    table.map(_no_formula).to_csv(plain, index=False)
-    plain.replace(page.with_name("scoreboard.csv"))
+    with whole(page.with_name("scoreboard.csv")) as fresh:
+        table.map(_no_formula).to_csv(fresh, index=False)
     return Scoreboard(papers=rows, path=str(page))
 
 

@@ -18,7 +18,7 @@ from repro_pipeline.ledger.events import Head
 from repro_pipeline.lineage.model import Assumption, AssumptionLedger
 from repro_pipeline.paper.model import Paper, Source
 from repro_pipeline.project import Project
-from repro_pipeline.report.html import claim_runs, source_words
+from repro_pipeline.report.facts import claim_runs, source_words
 from repro_pipeline.report.later import later_launch
 from repro_pipeline.scoring.attribution import Attribution, Cause
 from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Finding, Scores

@@ -15,9 +15,11 @@ from unit.report.breiman import FOUND, METHODS, bare_report, breiman_report, hos
 from repro_pipeline.environment.model import ContainerImage
 from repro_pipeline.paper.model import Correction
 from repro_pipeline.report.again import script as script_of
-from repro_pipeline.report.html import cost, render_html, tone
+from repro_pipeline.report.facts import cost
+from repro_pipeline.report.html import render_html
 from repro_pipeline.report.markdown_report import render_markdown
 from repro_pipeline.report.model import ModelCost, ReportData
+from repro_pipeline.report.pages import tone
 from repro_pipeline.status import Outcome, Sign, Status, Verdict
 
 VOID = {"meta", "br", "img", "link", "input", "hr"}

@@ -22,7 +22,7 @@ from repro_pipeline.project import Project
 from repro_pipeline.report.scoreboard import (
     render_scoreboard_html,
     scoreboard_rows,
-    trend,
+    sparkline,
     write_scoreboard,
 )
 from repro_pipeline.scoring.model import Scores
@@ -161,12 +161,12 @@ def test_the_trend_goes_from_the_first_scoring_to_the_latest(project: Project):
     (row,) = scoreboard_rows(project)
     assert [look.reproduced for look in row.history] == [5, 10]
     assert row.history[0].at <= row.history[1].at
-    found = trend(row.history)
+    found = sparkline(row.history)
     assert found.text == "31 % to 62 % in 2 scorings"
     assert found.points == "0.0,13.8 80.0,7.5"
     page = render_scoreboard_html((row,))
     assert 'aria-label="31 % to 62 % in 2 scorings"' in page
-    assert trend(row.history[:1]) is None
+    assert sparkline(row.history[:1]) is None
 
 
 def test_scores_that_are_gone_are_a_gap_and_no_zero(project: Project):
@@ -181,7 +181,7 @@ def test_scores_that_are_gone_are_a_gap_and_no_zero(project: Project):
     project.ledger.append("forests", event, actor="code:test")
     (row,) = scoreboard_rows(project)
     assert [look.reproduced for look in row.history] == [10, None]
-    assert trend(row.history) is None
+    assert sparkline(row.history) is None
 
 
 def test_csv_and_parquet_hold_what_the_page_holds(project: Project):
