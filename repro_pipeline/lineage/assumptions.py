@@ -83,7 +83,7 @@ def _checked(
         line = line_of(source.quote, texts[source.file], near=source.line)
         found = line is not None
     elif source.quote is not None and source.kind == "paper":
-        found = any(matches(source.quote, text) for text in _texts_of(paper))
+        found = place_of(source.quote, paper) is not None
     return Assumption(
         **{**given.model_dump(), "source": source.model_copy(update={"line": line})},
         proposed_by="task.yaml",
@@ -91,12 +91,19 @@ def _checked(
     )
 
 
-def _texts_of(paper: Paper) -> Iterator[str]:
-    """All that a paper says in words."""
-    yield paper.abstract
-    yield from (section.text for section in paper.sections)
-    yield from (caption.text for caption in paper.figures)
-    yield from (table.caption for table in paper.tables)
+def place_of(quote: str, paper: Paper) -> str | None:
+    """The title of the first place that a quote stands in, whatever the white space; None for none."""
+    return next((title for title, text in _places(paper) if matches(quote, text)), None)
+
+
+def _places(paper: Paper) -> Iterator[tuple[str, str]]:
+    """All that a paper says, place after place with its title; a table's rows as `repro gaps` shows them."""
+    yield "abstract", paper.abstract
+    yield from ((section.title, section.text) for section in paper.sections)
+    for table in paper.tables:
+        rows = (" | ".join(cell.text for cell in row if not cell.spanned) for row in table.grid)
+        yield str(table), "\n".join([table.caption, *rows])
+    yield from ((figure.number or "figure", figure.text) for figure in paper.figures)
 
 
 def line_of(quote: str, text: str, *, near: int | None) -> int | None:

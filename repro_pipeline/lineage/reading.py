@@ -16,7 +16,7 @@ from repro_pipeline.claims.blinding import blind_paper
 from repro_pipeline.claims.chosen import reader_desk
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.frozen import Frozen
-from repro_pipeline.lineage.assumptions import matches
+from repro_pipeline.lineage.assumptions import place_of
 from repro_pipeline.lineage.gaps import Gap, Gaps, GapStatus, Span
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.stages import Stage
@@ -79,7 +79,7 @@ def accept(paper: Paper, gaps: Gaps, answers: Answers, *, by: str) -> tuple[Gaps
     stated: dict[str, Span] = {}
     refused = []
     for answer in answers.answers:
-        section = _section_of(answer.quote, paper)
+        section = place_of(answer.quote, paper)
         if answer.item not in open_items:
             refused.append(f"The reader answers '{answer.item}', which it was not asked.")
         elif section is None:
@@ -100,18 +100,3 @@ def _stated(gap: Gap, span: Span | None, by: str) -> Gap:
     return gap.model_copy(
         update={"status": GapStatus.STATED, "spans": (span,), "why": f"Read by {by}."}
     )
-
-
-def _section_of(quote: str, paper: Paper) -> str | None:
-    """The first place that a quote stands in, whatever the white space; None for none."""
-    return next((title for title, text in _places(paper) if matches(quote, text)), None)
-
-
-def _places(paper: Paper) -> list[tuple[str, str]]:
-    """All that a paper says, place after place with its title."""
-    places = [("abstract", paper.abstract), *((s.title, s.text) for s in paper.sections)]
-    for table in paper.tables:
-        rows = (" | ".join(cell.text for cell in row if not cell.spanned) for row in table.grid)
-        places.append((str(table), "\n".join([table.caption, *rows])))
-    places += [(figure.number or "figure", figure.text) for figure in paper.figures]
-    return places

@@ -16,6 +16,7 @@ from repro_pipeline.lineage.rank import rank_references, read_references
 from repro_pipeline.paper.latex.reader import read_latex
 from repro_pipeline.paper.model import (
     Caption,
+    Cell,
     Paper,
     Reference,
     Section,
@@ -44,7 +45,13 @@ PAPER = Paper(
     abstract="We vote.",
     sections=(Section(title="Method", text="Each tree has\none vote. Votes are equal."),),
     figures=(Caption(text="Error by number of trees."),),
-    tables=(Table(index=1, caption="Mean of ten runs.", grid=()),),
+    tables=(
+        Table(
+            index=1,
+            caption="Mean of ten runs.",
+            grid=((Cell(text="Trees"), Cell(text="100")),),
+        ),
+    ),
 )
 
 
@@ -139,6 +146,7 @@ def test_a_work_without_a_text_is_named_as_a_reader_knows_it(work, said):
         ("tree has one vote", True),
         ("Error by number", True),
         ("Mean of ten runs", True),
+        ("Trees | 100", True),
         ("Votes are weighted", False),
         ("runs. Error", False),
     ],
