@@ -15,7 +15,6 @@ from repro_pipeline.agent.budget import KINDS, spent
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.config import AlertKind
 from repro_pipeline.environment.model import DataManifest
-from repro_pipeline.experiment.campaign import lower
 from repro_pipeline.frozen import Frozen, digest
 from repro_pipeline.ledger.events import PROJECT_CHAIN, AlertTried, Event
 from repro_pipeline.project import Project
@@ -109,7 +108,7 @@ def broken_launch(paper: str | None, job: str, launch: str, sentence: str) -> Al
 
 def budget_alerts(project: Project, paper: str, task: Budget, share: float) -> Iterator[Alert]:
     """An alert for each limit of a paper's budget of which at least `share` is spent."""
-    limits = lower(project.config.budget, task)
+    limits = project.config.budget.stricter(task)
     for name, amount in _spent(list(project.ledger.events(paper))).items():
         limit = getattr(limits, name)
         if limit and amount >= share * limit:

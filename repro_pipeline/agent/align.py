@@ -19,7 +19,6 @@ from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.blinding import blind_paper, secrets_for
 from repro_pipeline.claims.masking import Reach, mask_text
 from repro_pipeline.claims.model import ReportedClaims
-from repro_pipeline.experiment.campaign import lower
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.scoring.align_judge import gather_alignment
 from repro_pipeline.scoring.align_model import Alignment, Level, LevelEvidence
@@ -62,7 +61,7 @@ def align(
     if not send.paper or not send.code:
         why = "The configuration sends no paper or no code to models (send_to_models)."
         return Alignment(levels=tuple(LevelEvidence(level=one, stopped=why) for one in Level))
-    budget = lower(project.config.budget, bundle.task.budget)
+    budget = project.config.budget.stricter(bundle.task.budget)
     guard = guard_for(paper, claims)
     desk = Desk.of(project, stage.paper, budget, guard=guard, actor=stage.actor)
     with tempfile.TemporaryDirectory(prefix="repro-align-") as place:

@@ -16,7 +16,6 @@ from repro_pipeline.claims.blinding import secrets_for
 from repro_pipeline.claims.chosen import STEP as CLAIMS
 from repro_pipeline.claims.leaks import shown_text
 from repro_pipeline.claims.model import ReportedClaims
-from repro_pipeline.experiment.campaign import lower
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.scoring.model import IntegrityEvidence, Probe
 from repro_pipeline.stages import Ended, Stage
@@ -62,6 +61,6 @@ def _shown(stage: Stage) -> dict[str, str]:
 
 def _desk(stage: Stage, bundle: Bundle, paper: Paper, claims: ReportedClaims) -> Desk:
     project = stage.project
-    budget = lower(project.config.budget, bundle.task.budget)
+    budget = project.config.budget.stricter(bundle.task.budget)
     guard = guard_for(paper, claims)
     return Desk.of(project, stage.paper, budget, guard=guard, actor=stage.actor)

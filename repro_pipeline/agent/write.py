@@ -26,7 +26,7 @@ from repro_pipeline.bundle.task import Budget
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.errors import UserError
-from repro_pipeline.experiment.campaign import Setting, lower, small_setting, spent_before
+from repro_pipeline.experiment.campaign import Setting, small_setting, spent_before
 from repro_pipeline.experiment.load import load_experiments
 from repro_pipeline.experiment.sealed import check_sealed
 from repro_pipeline.frozen import digest
@@ -72,7 +72,7 @@ def write_code(
         ground.assumptions,
         project.config.send_to_models,
     )
-    budget = lower(project.config.budget, ground.bundle.task.budget)
+    budget = project.config.budget.stricter(ground.bundle.task.budget)
     desk = _desk(stage, ground, budget)
     session = _session(material, ground, desk)
     workspace = _workspace(project, stage.paper, session, material)

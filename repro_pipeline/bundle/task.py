@@ -162,6 +162,14 @@ class Budget(Frozen):
     experiments: Annotated[int, Field(ge=0)] | None = None
     steps: Annotated[int, Field(ge=0)] | None = None
 
+    def stricter(self, other: Budget) -> Budget:
+        """What both budgets allow: the lower limit of each kind."""
+        limits = {}
+        for name in Budget.model_fields:
+            given = [b for b in (getattr(self, name), getattr(other, name)) if b is not None]
+            limits[name] = min(given, default=None)
+        return Budget(**limits)
+
 
 class Task(Frozen):
     """The whole of `task.yaml`."""

@@ -19,7 +19,6 @@ from repro_pipeline.claims.proposal import (
     tables_listed,
 )
 from repro_pipeline.errors import BundleError
-from repro_pipeline.experiment.campaign import lower
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import ClaimsChosen, Event
 from repro_pipeline.paper.model import Paper
@@ -132,5 +131,5 @@ def propose(stage: Stage, task: Task, paper: Paper) -> ReportedClaims:
 def reader_desk(stage: Stage, task: Task) -> Desk:
     """Where the reader is asked. Nothing is hidden from it: it writes no code, and gives no value."""
     project = stage.project
-    budget = lower(project.config.budget, task.budget)
+    budget = project.config.budget.stricter(task.budget)
     return Desk.of(project, stage.paper, budget, guard=no_guard, actor=stage.actor)

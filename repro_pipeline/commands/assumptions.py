@@ -177,7 +177,6 @@ def _show_plan(project: Project, paper: str, ledger: AssumptionLedger) -> None:
     from rich.text import Text
 
     from repro_pipeline.bundle.folder import open_bundle
-    from repro_pipeline.experiment.campaign import lower
     from repro_pipeline.lineage.plan import plan_tests
     from repro_pipeline.terminal import wide_console
 
@@ -190,7 +189,7 @@ def _show_plan(project: Project, paper: str, ledger: AssumptionLedger) -> None:
     for one in attempts:
         for claim in one.values:
             seconds[claim] = seconds.get(claim, 0.0) + one.seconds / len(one.values)
-    budget = lower(project.config.budget, open_bundle(project.bundle(paper)).task.budget)
+    budget = project.config.budget.stricter(open_bundle(project.bundle(paper)).task.budget)
     left = budget.wall_clock if budget.wall_clock is not None else float("inf")
     tested = _tested(project, paper)
     plan = plan_tests(ledger.assumptions, seconds, budget=left, tested=tested)

@@ -123,7 +123,7 @@ def small_setting(setting: Setting) -> Setting:
 def run_planned(stage: Stage, planned: Sequence[PlannedRun], setting: Setting) -> RunSet | Ended:
     """Execute planned runs within the budget, with the data verified before and after."""
     project, folder = stage.project, stage.bundle_folder
-    budget = lower(project.config.budget, setting.bundle.task.budget)
+    budget = project.config.budget.stricter(setting.bundle.task.budget)
     affordable = _affordable(planned, setting.implementation, budget)
     lab = laboratory(stage, setting)  # with the data's stamps, before they are verified
     verify_manifest(setting.data, folder)
@@ -198,15 +198,6 @@ def _interpreter(stage: Stage, environment: BuiltEnvironment, lock_text: str) ->
             stage.record(EnvironmentBuilt(lock=lock.sha256, fingerprint=seen, image=image.id))
         return place_of(environment.model_copy(update={"image": image}), cache)
     return place_of(build(lock_text, lock=lock, cache=cache), cache)
-
-
-def lower(first: Budget, second: Budget) -> Budget:
-    """The stricter of two budgets, limit by limit."""
-    limits = {}
-    for name in Budget.model_fields:
-        given = [b for b in (getattr(first, name), getattr(second, name)) if b is not None]
-        limits[name] = min(given, default=None)
-    return Budget(**limits)
 
 
 def summed_up(runs: RunSet) -> RunSet | Ended:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repro_pipeline.bundle.task import Budget
-from repro_pipeline.experiment.campaign import lower, summed_up
+from repro_pipeline.experiment.campaign import summed_up
 from repro_pipeline.experiment.model import Attempt, Run, RunSet
 from repro_pipeline.experiment.spec import ExperimentKind, Purpose
 from repro_pipeline.frozen import digest
@@ -113,8 +113,8 @@ BUDGETS = st.builds(
 
 @given(BUDGETS, BUDGETS)
 def test_of_two_budgets_the_stricter_holds_limit_by_limit(one, other):
-    found = lower(one, other)
-    assert found == lower(other, one)
+    found = one.stricter(other)
+    assert found == other.stricter(one)
     for name in Budget.model_fields:
         given = {getattr(one, name), getattr(other, name)} - {None}
         assert getattr(found, name) == (min(given) if given else None)
