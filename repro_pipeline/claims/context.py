@@ -101,8 +101,8 @@ def is_count(text: str, one: Numeral) -> bool:
 
 
 def is_base(text: str, one: Numeral) -> bool:
-    """Whether a number is raised to a power of symbols, as 0.5 in 0.5^{|i - j|}."""
-    return cues.POWER.match(text[one.stop : one.stop + 8]) is not None
+    """Whether a number is raised to a power, as 0.5 in 0.5^{|i - j|}."""
+    return cues.POWER.match(text[one.stop : one.stop + _NEAR]) is not None
 
 
 def is_pointer(text: str, one: Numeral) -> bool:

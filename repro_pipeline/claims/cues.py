@@ -240,8 +240,8 @@ POINTER = re.compile(
 CITED = re.compile(r"\[[\d,;\s–-]*$")
 SHAPE_BEFORE, SHAPE_AFTER = re.compile(r"\d\s?[x×]\s?$"), re.compile(r"\s?[x×]\s?\d")
 EXPONENT = re.compile(r"\^\{?\s?[+\-−]?$")
-POWER = re.compile(r"\s?\^\s?[{(]?\s?[|‖−-]?\s?[A-Za-zα-ωΑ-Ω]")
-"""An exponent with a symbol in it: what it raises is a part of a formula."""
+POWER = re.compile(r"\s?\^\s?[{(]?\s?[|‖−-]?\s?[A-Za-zα-ωΑ-Ω]|\s(?:raised )?to the\s+power\b")
+"""An exponent in symbols or words: what it raises is a part of a formula."""
 
 # Sections
 

@@ -284,6 +284,8 @@ def test_the_base_of_a_power_of_symbols_is_no_result_unless_it_is_a_value_beyond
         id="gate", kind="ablation", full="ours-acc", variant="base-acc", expected_sign=-1
     )
     claims = CLAIMS.model_copy(update={"pairs": (pair,)})  # whose difference is 3.1
+    said = "Correlations are 3.1 to the\npower of their distance."
+    assert said in blind_paper(paper(said), claims).text
     made = paper("The correlation is 3.1^{|i − j|}. The errors are 0.932^{k} and 3.1^{2}.")
     shown = next(p.text for p in blind_paper(made, claims).parts if p.title == "Results")
     assert (
