@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import tempfile
@@ -92,11 +93,14 @@ class Laboratory:
 
 
 def stamps(data: Mapping[str, Mount]) -> dict[str, tuple[int, ...]]:
-    """Inode, size and times of each input file: another stamp may be another content."""
-    found = {}
+    """Inode, size and times of each input file, nothing of one that is gone: another stamp may be
+    another content.
+    """
+    found: dict[str, tuple[int, ...]] = dict.fromkeys(data, ())
     for name, mount in data.items():
-        stat = mount.source.stat()
-        found[name] = (stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
+        with contextlib.suppress(FileNotFoundError):
+            stat = mount.source.stat()
+            found[name] = (stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
     return found
 
 
@@ -376,8 +380,9 @@ def _judged(
 ) -> dict:
     """Whether the run counts, with its values and the evidence of it."""
     evidence: dict = {"log": _keep_log(log, lab.store) if log.is_file() else None}
-    if stamps(lab.data) != lab.stamps:
-        sentence = "A data file was changed while the run could read it."
+    now = stamps(lab.data)
+    if changed := [lab.data[name].source.name for name in now if now[name] != lab.stamps[name]]:
+        sentence = f"A run could read {', '.join(changed)} while it was changed."
         reason = Reason(code="data_changed", sentence=sentence)
         return {**evidence, "status": Status.FAILED, "reason": reason}
     if outcome.status is not Status.OK:

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import io
 import json
+import shutil
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -223,12 +224,11 @@ def test_a_suite_is_proved_and_agents_compared_in_containers(engine_config, tmp_
     [proof] = json.loads(capsys.readouterr().out)
     assert (proof["runner"], proof["faults"]) == ("docker", [])
     out = tmp_path / "out"
-    copies = f"copies=command:cp -r {tmp_path}/answer/. {{out}}"
-    (tmp_path / "suite/tasks/right/reference").rename(tmp_path / "answer")
-    where = ["bench", "run", str(tmp_path / "suite"), "--out", str(out), "--agent", copies]
-    assert main([*where, *how]) == 0
-    place = next((out / "trials").iterdir())
-    grading = open_project(place / "grading")
+    shutil.copytree(tmp_path / "suite/tasks/right/reference", tmp_path / "answer")
+    files = " ".join(map(str, sorted((tmp_path / "answer").iterdir())))
+    agents = ["--agent", f"copies=command:cp {files} {{out}}", "--agent", "trivial"]
+    assert main(["bench", "run", str(tmp_path / "suite"), "--out", str(out), *agents, *how]) == 0
+    grading = open_project(out / "trials" / "right--copies--1" / "grading")
     assert {one.runner for one in attempts(grading.ledger.events("right"))} == {"docker"}
 
 
