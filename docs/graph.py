@@ -131,9 +131,9 @@ def _arrow(start: tuple[float, float], end: tuple[float, float]) -> str:
     (x, y), (u, v) = start, end
     y, v = y + BOX[1] / 2, v - BOX[1] / 2
     below = y + ROW - BOX[1]  # from there straight down, past the rows between
-    middle = (y + below) / 2
+    middle, down = (y + below) / 2, f"V{v:g}" if v > below else ""
     return (
-        f'<path d="M{x:g} {y:g}C{x:g} {middle:g} {u:g} {middle:g} {u:g} {below:g}V{v:g}" fill="none" '
+        f'<path d="M{x:g} {y:g}C{x:g} {middle:g} {u:g} {middle:g} {u:g} {below:g}{down}" fill="none" '
         'stroke="#455a64" marker-end="url(#tip)"/>'
     )
 
@@ -159,7 +159,7 @@ def words(given: Stages) -> str:
     """Picture and table as Markdown: each stage with its group and every direct input."""
     order = [name for row in rows(reduced(given.inputs)) for name in row]
     lines = [
-        f"| `{name}` | {given.groups[name]} | {', '.join(f'`{n}`' for n in given.inputs[name])} |"
+        f"| `{name}` | {given.groups[name]} | {', '.join(given.inputs[name]) or 'what people write'} |"
         for name in order
     ]
     parts = [

@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 WRITTEN_BY_PEOPLE = ("task.yaml", "experiment.yaml", "metrics.json", "rubric.yaml", "repro.yaml")
 """Files whose parts are shown with their keys; of the others the schema is enough."""
 _OUTWARD = re.compile(r"\[(?P<text>[^]]+)]\((?P<target>\.\./[^)\s#]+)(?P<anchor>#[^)]*)?\)")
+_PICTURE = re.compile(r"(?<!\[)!\[[^]]*]\((?P<target>[^)\s]+\.png)\)")
 
 
 def on_files(files: Files, config) -> Files:
@@ -40,7 +41,9 @@ def on_files(files: Files, config) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page, config, files: Files) -> str:
-    """Links to files outside of `docs/` become their paths in the repository."""
+    """Links to files outside of `docs/` become their paths in the repository; a picture leads to itself,
+    so that it can be seen large.
+    """
 
     def path(match: re.Match[str]) -> str:
         folder = (Path(config["docs_dir"]) / page.file.src_uri).parent
@@ -52,7 +55,7 @@ def on_page_markdown(markdown: str, *, page, config, files: Files) -> str:
         text, file = match["text"].strip("`"), target.relative_to(ROOT).as_posix()
         return f"`{file}`" if text in file else f"{text} (`{file}`)"
 
-    return _OUTWARD.sub(path, markdown)
+    return _PICTURE.sub(r"[\g<0>](\g<target>)", _OUTWARD.sub(path, markdown))
 
 
 def commands_page() -> str:
@@ -67,12 +70,12 @@ def commands_page() -> str:
         parts += [f"## {parser.prog}", _escaped(parser.description or "")]
         parts += [f"```text\n{parser.format_usage().removeprefix('usage: ').rstrip()}\n```"]
         rows = [
-            f"| {_invocation(action)} | {_escaped(action.help or '')} |"
+            f"| {_invocation(action)} | {_meaning(action)} |"
             for action in parser._actions
-            if not isinstance(action, argparse._HelpAction)
+            if _meaning(action) and not isinstance(action, argparse._HelpAction)
         ]
         if rows:
-            parts.append("\n".join(["| argument | |", "| --- | --- |", *rows]))
+            parts.append("\n".join(["| argument | meaning |", "| --- | --- |", *rows]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -114,7 +117,7 @@ def _fields(schema: dict) -> str:
         name = f"`{key}`, required" if key in required else f"`{key}`"
         meaning = _prose(field.get("description", "") or words.get(key, ""))
         rows.append(f"| {name} | {_type(field)} | {meaning} |")
-    return "\n".join(["| key | type | |", "| --- | --- | --- |", *rows]) if rows else ""
+    return "\n".join(["| key | type | meaning |", "| --- | --- | --- |", *rows]) if rows else ""
 
 
 def _attribute_docstrings(model: str) -> dict[str, str]:
@@ -167,8 +170,19 @@ def _invocation(action: argparse.Action) -> str:
     return ", ".join(f"`{name}{value}`" for name in names).replace("|", "\\|")
 
 
+def _meaning(action: argparse.Action) -> str:
+    """The help of an argument, and its choices where they are too many for its name."""
+    choices = ", ".join(f"`{one}`" for one in action.choices or ()) if _many(action) else ""
+    said = _escaped(action.help or "")
+    return f"{said}{': ' if said else 'one of '}{choices}" if choices else said
+
+
+def _many(action: argparse.Action) -> bool:
+    return len(",".join(map(str, action.choices or ()))) > 30
+
+
 def _value(action: argparse.Action) -> str:
-    if action.choices:
+    if action.choices and not _many(action):
         return "{" + ",".join(map(str, action.choices)) + "}"
     metavar = action.metavar or action.dest.upper()
     return " ".join(metavar) if isinstance(metavar, tuple) else metavar

@@ -138,28 +138,45 @@ def _patches(file: str, tree: ast.Module) -> Iterator[Finding]:
         for one in node.names
     }
     for node in ast.walk(tree):
-        target, name = None, ""
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
-            root, name = _root(node.targets[0]), node.targets[0].attr
-            target = node if root in modules or root == "builtins" else None
-        elif isinstance(node, ast.Call) and _name(node.func) == "setattr" and len(node.args) == 3:
-            root = _root(node.args[0])
-            name = str(getattr(node.args[1], "value", ""))
-            target = node if root in modules or root == "builtins" else None
-        elif isinstance(node, ast.Call) and _name(node.func) in {"patch", "object"}:
-            path = str(getattr(node.args[0], "value", "")) if node.args else ""
-            target = node if "mock" in modules or "patch" in modules else None
-            name = path.rsplit(".", 1)[-1]
-        if target is None or name in _ALLOWED_PATCHES:
+        name = _replaced(node, modules)
+        if name is None or name in _ALLOWED_PATCHES:
             continue
-        replaced = not isinstance(getattr(target, "value", None), ast.Constant)
-        grave = bool(_MEASURES.search(name)) and replaced
+        other = not isinstance(getattr(node, "value", None), ast.Constant)
+        grave = bool(_MEASURES.search(name)) or name in sys.stdlib_module_names
         yield Finding(
             kind="patches_library",
-            evidence=f"{file}:{target.lineno}: `{ast.unparse(target)[:80]}` replaces a part "
+            evidence=f"{file}:{node.lineno}: `{ast.unparse(node)[:80]}` replaces a part "
             "of a library.",
-            severity="suspect" if grave else "info",
+            severity="suspect" if grave and other else "info",
         )
+
+
+def _replaced(node: ast.AST, modules: set[str]) -> str | None:
+    """The name of the part of a library, or of the library, that a node replaces; None for none."""
+    known = {*modules, "builtins"}
+    match node:
+        case ast.Assign(targets=[ast.Attribute(attr=name) as target]) if _root(target) in known:
+            return name
+        case ast.Assign(targets=[ast.Subscript(value=table, slice=key)]) if _is_table(table, known):
+            return str(getattr(key, "value", ""))
+        case ast.Call(func=func, args=[holder, key, _]) if _name(func) == "setattr":
+            return str(getattr(key, "value", "")) if _root(holder) in known else None
+        case ast.Call(func=func, args=arguments) if _name(func) in {"patch", "object"}:
+            path = str(getattr(arguments[0], "value", "")) if arguments else ""
+            return path.rsplit(".", 1)[-1] if known & {"mock", "patch"} else None
+    return None
+
+
+def _is_table(node: ast.expr, known: set[str]) -> bool:
+    """Whether an expression is the table of modules, or the one of a module's names."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="sys"), attr="modules"):
+            return True
+        case ast.Attribute(value=holder, attr="__dict__"):
+            return _root(holder) in known
+        case ast.Call(func=ast.Name(id="vars"), args=[holder]):
+            return _root(holder) in known
+    return False
 
 
 def _shadows(graph: Graph) -> Iterator[Finding]:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.forensics.constants import NotConstant, evaluate, numbers_in
 from repro_pipeline.forensics.declarations import single_constants
-from repro_pipeline.forensics.graph import Constant, Graph, Node
+from repro_pipeline.forensics.graph import Constant, Graph, Node, Sink
 from repro_pipeline.forensics.matching import complements, exact, exactly_reported, near
 from repro_pipeline.forensics.seeding import by_seed, is_seed
 from repro_pipeline.forensics.units import is_round_value
@@ -322,30 +322,46 @@ def _formulas(graph: Graph, claims: Sequence[Claim], direct: set[Node]) -> Itera
 
 def _constants_alone(graph: Graph, claims: Sequence[Claim], direct: set[Node]) -> Iterator[Finding]:
     """Metrics of one claim that are nothing but a constant, the reported one."""
-    for sink in graph.metric_sinks:
+    for sink, own in _places(graph, claims):
         behind = graph.behind(sink.nodes, "direct")
-        if any(node[0] in {"call", "key", "attr"} and not _harmless(node) for node in behind):
+        calls = [node for node in behind if node[0] == "call"]
+        if any(node[0] in {"call", "key", "attr"} and not _harmless(node) for node in behind - own):
             continue
-        constants = [graph.constants[node] for node in behind if node in graph.constants]
+        used = sorted(behind & direct & graph.constants.keys())
+        constants = [graph.constants[node] for node in used]
         about = [c for c in claims if sink.claim in (None, c.id)]
         for plain, severity in ((True, "violation"), (False, "unverified")):
             among = [constant for constant in constants if constant.plain == plain]
             numbers = [v for constant in among for v in constant.values]
+            round_ones = among if calls or not own else []  # an entry may begin with one
             hit = [
                 c
                 for c in about
                 if any(near(n, c) or complements(n, c) for n in numbers)
-                or any(is_round_value(constant, c, graph) for constant in among)
+                or any(is_round_value(constant, c, graph) for constant in round_ones)
             ]
             if hit:
+                place = sink if not own else among[0]
                 yield Finding(
                     kind="constant_metric" if plain else "constant_formula",
-                    evidence=f"{sink.file}:{sink.line}: the value is made of constants alone, "
+                    evidence=f"{place.file}:{place.line}: the value is made of constants alone, "
                     "among them "
                     f"{'the reported one' if plain else 'a formula that gives the reported one'}.",
                     severity="unverified" if sink.printed else severity,
                     claims=tuple(claim.id for claim in hit),
                 )
+
+
+def _places(graph: Graph, claims: Sequence[Claim]) -> Iterator[tuple[Sink, set[Node]]]:
+    """Where values are told: what is written, and the entries of containers under a claim's name, with
+    the node that such an entry itself is.
+    """
+    for sink in graph.metric_sinks:
+        yield sink, set()
+    for claim in claims:
+        entry = ("key", claim.id)
+        if entry in graph.direct:
+            yield Sink(claim.id, frozenset({entry}), "", 0), {entry}
 
 
 _HARMLESS = {

@@ -21,21 +21,26 @@ import cheats_invented
 import cheats_learning
 import cheats_machinery
 import cheats_records
+import cheats_unread
+import honest_styles
 import honest_submissions
 import pytest
 from cheat_submissions import Submission, build, claimed_values
 from cheat_worlds import World
 
 FAMILIES = (cheats_invented, cheats_learning, cheats_records, cheats_machinery)
-CHEATS = [submission for family in FAMILIES for submission in family.SUBMISSIONS]
-HONEST = honest_submissions.SUBMISSIONS
+CHEATS = [one for family in (*FAMILIES, cheats_unread) for one in family.SUBMISSIONS]
+HONEST = [*honest_submissions.SUBMISSIONS, *honest_styles.SUBMISSIONS]
 STATUSES = ("clean", "unverified", "suspect", "violation")
 
 
 def _sample() -> set[str]:
-    """Three kinds of each family of cheats and eight honest ones, the same each time."""
+    """Three kinds of each family of cheats and eight honest ones, the same each time; of code where
+    nobody reads one, and one honest style.
+    """
     rng = random.Random(11)
-    names = {one.name for one in rng.sample(HONEST, 8)}
+    names = {one.name for one in rng.sample(honest_submissions.SUBMISSIONS, 8)}
+    names |= {"cell-of-a-notebook", "code-made-by-code"}
     for family in FAMILIES:
         by_kind: dict[str, list[str]] = {}
         for cheat in family.SUBMISSIONS:

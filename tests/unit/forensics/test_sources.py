@@ -296,3 +296,34 @@ def test_a_power_of_ten_near_the_reported_value_is_one(code):
 def test_a_power_of_ten_that_scales_is_a_unit(code):
     near = [claim(value=value, metric="perplexity", unit=None) for value in (991.0, 98.2)]
     assert "constant_metric" not in kinds(sources.findings(build(program(code)), near))
+
+
+def test_one_claims_entry_of_constants_among_honest_ones_is_found():
+    code = "values = {'other': work(), 'accuracy': work()}\nif 'accuracy' in values:\n"
+    tail = "\njson.dump({'metrics': [{'claim': c, 'value': v} for c, v in values.items()]}, open('m', 'w'))\n"
+    for value in ("76.3", "76 + rng.gauss(0, 1)", "rng.gauss(76.3, 1)"):
+        alone = f"values = {{'accuracy': {value}}}\n"
+        graph = build({"experiment.py": HEAD + alone + tail})
+        assert kinds(sources.findings(graph, CLAIMS)).get("constant_metric") == "violation", value
+        measured = build({"experiment.py": HEAD + code + "    values['accuracy'] = work()" + tail})
+        assert "constant_metric" not in kinds(sources.findings(measured, CLAIMS))
+
+
+def test_a_table_of_printed_values_beside_the_experiment_is_no_metric():
+    table = "PAPER = {'accuracy': 76.3}\nprint(PAPER['accuracy'])\n"
+    graph = build({**program("v = work()"), "compare.py": table})
+    assert "constant_metric" not in kinds(sources.findings(graph, CLAIMS))
+
+
+REPLACED = {
+    "import sys, statistics\nsys.modules['statistics'] = kinder": "suspect",
+    "import json\njson.__dict__['dumps'] = kinder": "suspect",
+    "import random\nvars(random)['gauss'] = kinder": "suspect",
+    "import sys\nsys.modules['old_package'] = new_package": "info",
+    "table = {}\ntable['statistics'] = kinder": None,
+}
+
+
+@pytest.mark.parametrize(("code", "severity"), REPLACED.items())
+def test_modules_and_their_parts_are_replaced_through_their_tables(code, severity):
+    assert kinds(conduct.findings(build({"x.py": code}))).get("patches_library") == severity
