@@ -20,6 +20,7 @@ from typing import NamedTuple
 from repro_pipeline.errors import UserError
 from repro_pipeline.forensics.archives import LIMIT, unpacked
 from repro_pipeline.forensics.notebooks import Joined, joined
+from repro_pipeline.forensics.pickles import is_pickle, named_runner
 from repro_pipeline.imports.notebook import RUNNER, notebook_of
 from repro_pipeline.pysource import LONGEST, parsed
 
@@ -30,11 +31,6 @@ _SHEBANG = re.compile(rb"#!.*\bpython|#!.*\bpypy")
 _MAY_DO = re.compile(r"\b(?:import|def|class)\s|[\w)\]]\s*\(")
 """Without which a text is not even looked at as Python."""
 _BLOB = re.compile(r"[A-Za-z0-9+/_\-=\s]{80,}")
-_PICKLE = re.compile(rb"\x80[\x02-\x05]")
-_RUNS_CODE = re.compile(
-    rb"(?<![\w.])(exec|eval|compile|__import__|CodeType|_make_function|_builtin_type|_make_cell|marshal"
-    rb"|run_path|run_module|runsource|system|popen|Popen|subprocess|importlib|import_module)(?!\w)"
-)
 
 
 class Code(NamedTuple):
@@ -107,9 +103,9 @@ def _add(code: Code, name: str, content: bytes, depth: int) -> None:
         code.unread[name] = "is compiled"
     elif is_named_python(name):
         _add_python(code, name, content)
-    elif _PICKLE.match(content):
-        if hit := _RUNS_CODE.search(content):
-            code.unread[name] = f"is a pickle that names `{hit[1].decode()}`"
+    elif is_pickle(content):
+        if hit := named_runner(content):
+            code.unread[name] = f"is a pickle that names `{hit}`"
     elif members := list(unpacked(content)) if depth else []:
         for inner, part in members:
             _add(code, f"{name}/{inner}" if inner else f"{name} (unpacked)", part, depth - 1)
@@ -158,7 +154,7 @@ def disguised(text: str) -> Iterator[bytes]:
             except (ValueError, binascii.Error):
                 continue
             plain = next((part for _, part in unpacked(content)), content)
-            if _PICKLE.match(plain) or does_something(plain.decode("utf-8", errors="replace")):
+            if is_pickle(plain) or does_something(plain.decode("utf-8", errors="replace")):
                 yield plain
                 break
 

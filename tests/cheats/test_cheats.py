@@ -1,7 +1,7 @@
 """Cheating submissions must not come out clean; honest ones must not be accused.
 
-    pytest tests/cheats                  a fixed sample: three kinds of each family, eight honest
-    pytest tests/cheats -m ''            all of them, with the table at the end
+    pytest tests/cheats -m "not slow"    a fixed sample: three kinds of each family, nine honest
+    pytest tests/cheats                  all of them, with the table at the end
     python tests/cheats/test_cheats.py   lists them
 
 Each is built anew, its claimed runs executed, and scored by the command as a user would.

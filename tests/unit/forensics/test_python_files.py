@@ -77,7 +77,7 @@ NO_CODE = {
     "config.yaml": "a: 1\nb: [1, 2]\n",
     "LICENSE": "Copyright (c) 2020\n\nPermission is hereby granted, free of charge,\n",
     "data.npz": zipped(x__npy=b"\x93NUMPY\x01\0"),
-    "model.pkl": pickle.dumps({"weights": [1.0, 2.0], "name": "evaluate"}),
+    "model.pkl": pickle.dumps({"weights": [1.0, 2.0], "mode": "eval", "loads": max}),
 }
 
 
@@ -104,6 +104,8 @@ def test_what_cannot_be_read_is_named(tmp_path, tmp_path_factory):
         "b.zip": zipped(inner__pyc=made),
         "c.so": b"\x7fELF\x02\0",
         "d.pkl": pickle.dumps(_Runs()),
+        "d0.pkl": pickle.dumps(_Runs(), protocol=0),
+        "d1.joblib": zlib.compress(pickle.dumps([1, _Runs()])),
         "e.py": b"# coding: no-such\nx = 1\n",
         "f.ipynb": "{}",
         "g.ipynb": notebook("x <- 1", language="R"),
@@ -111,7 +113,17 @@ def test_what_cannot_be_read_is_named(tmp_path, tmp_path_factory):
     }
     code = code_of(tree_of(tmp_path, files))
     assert set(code.unread) == {
-        *("a.pyc", "b.zip/inner.pyc", "c.so", "d.pkl", "e.py", "f.ipynb", "g.ipynb"),
+        *(
+            "a.pyc",
+            "b.zip/inner.pyc",
+            "c.so",
+            "d.pkl",
+            "d0.pkl",
+            "d1.joblib (unpacked)",
+            "e.py",
+            "f.ipynb",
+            "g.ipynb",
+        ),
         *("h.ipynb, cell 2", "h.ipynb, cell 3"),
     }
     graph = build(code.python)
