@@ -135,21 +135,21 @@ def judge_claim(
     return draft.model_copy(update={"reason": " ".join((sentence, *_asides(claim, draft)))})
 
 
-def _compared(claim: Claim, zone: Zone | None, estimate: Estimate, rule: MetricParityRule) -> dict:
+def _compared(claim: Claim, zone: Zone | None, estimated: Estimate, rule: MetricParityRule) -> dict:
     """The fields that hold the value against the reported one."""
-    if zone is None or estimate.value is None:
+    if zone is None or estimated.value is None:
         return {
             "relative_error": None,
             "within_threshold": None,
             "agrees_at_printed_precision": False,
             "better_than_reported": False,
         }
-    value, low, high = estimate.value, *zone.interval
+    value, low, high = estimated.value, *zone.interval
     inside = zone.holds(value)
     factor = None if inside else _unit_factor(zone, value)
     beyond = {Direction.LOWER: value < low, Direction.HIGHER: value > high}
     half_print = (claim.quantum or 0) / 2
-    predicted = estimate.prediction95
+    predicted = estimated.prediction95
     return {
         "relative_error": _relative(value - claim.value, denominator(claim, rule)),
         "within_threshold": inside,
@@ -164,14 +164,14 @@ def _compared(claim: Claim, zone: Zone | None, estimate: Estimate, rule: MetricP
     }
 
 
-def _gaps(claim: Claim, estimate: Estimate, n: int, planned: int) -> dict:
+def _gaps(claim: Claim, estimated: Estimate, n: int, planned: int) -> dict:
     """The gaps as others define them; None where the paper prints no number."""
     if claim.value is None:
         return {}
-    if estimate.value is None:
+    if estimated.value is None:
         return {"performance_gap": 1.0}
-    difference = estimate.value - claim.value
-    gap = _relative(difference, max(abs(estimate.value), abs(claim.value)))
+    difference = estimated.value - claim.value
+    gap = _relative(difference, max(abs(estimated.value), abs(claim.value)))
     planned = max(planned, n)
     return {
         "relative_gap": _relative(difference, abs(claim.value)) if claim.value else None,
@@ -180,16 +180,16 @@ def _gaps(claim: Claim, estimate: Estimate, n: int, planned: int) -> dict:
     }
 
 
-def _p_values(claim: Claim, zone: Zone | None, estimate: Estimate) -> dict:
+def _p_values(claim: Claim, zone: Zone | None, estimated: Estimate) -> dict:
     """The p-values of both verdicts: at most 5 % where the interval gives them."""
-    if zone is None or estimate.value is None:
+    if zone is None or estimated.value is None:
         return {}
-    printed = _printed_digits_decide(claim, zone, estimate)
+    printed = _printed_digits_decide(claim, zone, estimated)
     by_print = _BY_CHANCE * claim.quantum / zone.half if printed else 1.0
-    if estimate.confidence is None:
-        fixed = estimate.interval90 is not None
+    if estimated.confidence is None:
+        fixed = estimated.interval90 is not None
         return {"p_equivalence": by_print if printed and not fixed else None}
-    low, high = (estimate.confidence(border) for border in zone.interval)
+    low, high = (estimated.confidence(border) for border in zone.interval)
     return {
         "p_equivalence": min(max(low, 1 - high), by_print),
         "p_difference": min(high, 1 - low),
@@ -329,7 +329,8 @@ def _deterministic(seen: Mapping[Seed, float], repeats: Sequence[float]) -> bool
 def _usable(values: Mapping[Seed, float]) -> tuple[dict[Seed, float], list[str]]:
     """The values that are numbers, by seed in order, and why each other one is none."""
     ordered = {seed: values[seed] for seed in sorted(values, key=_order)}
-    seen = {seed: value for seed, value in ordered.items() if abs(value) <= _LARGEST}
+    # Plus 0.0, which makes 0.0 of -0.0: they are equal, so which comes first must not show.
+    seen = {seed: value + 0.0 for seed, value in ordered.items() if abs(value) <= _LARGEST}
     return seen, [
         f"{_seed_name(seed)} gave no usable number ({value})"
         for seed, value in ordered.items()

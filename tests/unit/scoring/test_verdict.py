@@ -257,6 +257,13 @@ def test_neither_the_order_nor_the_names_of_seeds_matter(values, of_claim, rando
     assert before.model_dump(exclude=ignored) == after.model_dump(exclude=ignored)
 
 
+def test_zero_has_no_sign():
+    one, other = (judge(values, value=0.0) for values in ({1: -0.0, 2: 0.0}, {1: 0.0, 2: -0.0}))
+    assert one == other
+    assert "-0," not in one.reason
+    assert one.model_dump_json() == other.model_dump_json()
+
+
 @given(
     st.dictionaries(st.integers(0, 20), st.floats(), max_size=6),
     some_claims,
