@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
+from repro_pipeline.experiment.model import Run
 from repro_pipeline.experiment.spec import ExperimentKind, Purpose
 from repro_pipeline.frozen import Frozen, Sha256
 from repro_pipeline.ledger.events import CellCorrected, ModelCalled, ReviewDecided
 from repro_pipeline.lineage.model import Assumption
-from repro_pipeline.status import Reason
+from repro_pipeline.status import Reason, Status
 
 ReviewStatus = Literal["not_sampled", "confirmed", "unclear", "waiting", "overturned"]
 """From best to worst known; an experiment has the worst of its claims'. `unclear` also where
@@ -74,6 +75,41 @@ class EventRow(Frozen):
     usd: float | None
     """What it cost; None where nothing was paid or the price is not known."""
     hash: Sha256
+
+
+class RunRow(Frozen):
+    """A run as one flat row: its identity, and the attempt that counts."""
+
+    run_key: Sha256
+    experiment: str
+    kind: str
+    purpose: str
+    seed: int | None
+    status: Status
+    values: dict[str, float]
+    """Value per claim, in the claim's unit."""
+    attempts: int
+    seconds: float
+    """Wall-clock seconds of the attempt that counts."""
+    failure: str | None
+    """The code of its reason; None where it is ok."""
+
+    @classmethod
+    def of(cls, run: Run) -> RunRow:
+        """The row of a run."""
+        counted = run.counted
+        return cls(
+            run_key=run.run_key,
+            experiment=run.experiment,
+            kind=run.kind,
+            purpose=run.purpose,
+            seed=run.seed,
+            status=counted.status,
+            values=counted.values,
+            attempts=len(run.attempts),
+            seconds=counted.seconds,
+            failure=counted.reason.code if counted.reason else None,
+        )
 
 
 class ExperimentRow(Frozen):

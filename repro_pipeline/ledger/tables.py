@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from repro_pipeline.experiment.model import Attempt, Run
-from repro_pipeline.frozen import Frozen, Sha256
+from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.ledger import projections, rows
 from repro_pipeline.ledger.events import (
     Event,
@@ -20,45 +19,12 @@ from repro_pipeline.ledger.events import (
     StageFinished,
     WarningRecorded,
 )
-from repro_pipeline.status import Status
 from repro_pipeline.wholefile import whole
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _TYPES = {bool: "boolean", int: "Int64", float: "Float64"}
-
-
-class RunRow(Frozen):
-    """A run as one flat row: its identity, and the attempt that counts."""
-
-    run_key: Sha256
-    experiment: str
-    kind: str
-    purpose: str
-    seed: int | None
-    status: Status
-    values: dict[str, float]
-    attempts: int
-    seconds: float
-    failure: str | None
-
-    @classmethod
-    def of(cls, run: Run) -> RunRow:
-        """The row of a run."""
-        counted = run.counted
-        return cls(
-            run_key=run.run_key,
-            experiment=run.experiment,
-            kind=run.kind,
-            purpose=run.purpose,
-            seed=run.seed,
-            status=counted.status,
-            values=counted.values,
-            attempts=len(run.attempts),
-            seconds=counted.seconds,
-            failure=counted.reason.code if counted.reason else None,
-        )
 
 
 def tables(
@@ -70,7 +36,7 @@ def tables(
         state = projections.advance(projections.State(), state)
     of: dict[str, tuple[type[BaseModel], Sequence[BaseModel]]] = {
         "experiments": (rows.ExperimentRow, projections.experiments(state, main)),
-        "runs": (RunRow, [RunRow.of(run) for run in projections.runs(state)]),
+        "runs": (rows.RunRow, [rows.RunRow.of(run) for run in projections.runs(state)]),
         "attempts": (Attempt, projections.attempts(state)),
         "assumptions": (rows.AssumptionRow, projections.assumptions(state)),
         "stages": (StageFinished, projections.stages(state)),
