@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pydantic import AwareDatetime, model_validator
 
 from repro_pipeline.claims.model import ClaimId
 from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.frozen import Frozen, Sha256, Slug
-from repro_pipeline.ledger.events import Head, WarningRecorded
+from repro_pipeline.ledger.events import Head, ModelCalled, WarningRecorded
 from repro_pipeline.lineage.model import Assumption, Lineage, OpenGap
 from repro_pipeline.paper.model import Source, Table
 from repro_pipeline.scoring.attribution import Attribution
@@ -40,11 +42,22 @@ class ModelCost(Frozen):
     """What the calls of language models cost, over all attempts."""
 
     usd: float | None
-    """Of the calls whose price is known; None where no price is."""
+    """US dollars, of the calls whose price is known; None where no price is."""
     tokens: int
     calls: int
     unpriced: int = 0
     """How many of the calls have no known price."""
+
+    @classmethod
+    def of(cls, calls: Sequence[ModelCalled]) -> ModelCost:
+        """What the calls cost together."""
+        prices = [call.usd for call in calls if call.usd is not None]
+        return cls(
+            usd=sum(prices) if prices else None,
+            tokens=sum(call.tokens_in + call.tokens_out for call in calls),
+            calls=len(calls),
+            unpriced=len(calls) - len(prices),
+        )
 
 
 class ReportData(Frozen):

@@ -1,6 +1,4 @@
-"""What a reviewer is shown of one claim: the paper's cell, the runs, their logs, the code; and no more
-than that, where the review is blind.
-"""
+"""What a reviewer is shown of one claim: cell, runs, logs, code; no more than that in a blind review."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from repro_pipeline.ledger.projections import scores as scorings
 from repro_pipeline.ledger.tables import frame, write_tables
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.project import Project
-from repro_pipeline.report.model import MODE_LABELS
+from repro_pipeline.report.model import MODE_LABELS, ModelCost
 from repro_pipeline.report.pages import inline_script, templates
 from repro_pipeline.report.privacy import is_private
 from repro_pipeline.scoring.model import IntegrityStatus, Scores
@@ -191,13 +191,15 @@ def _no_formula(cell: Any) -> Any:
 
 def _row(paper: str, state: State, project: Project) -> ScoreboardRow:
     last = {row.stage: row for row in stages(state)}
-    tried = attempts(state)
+    tried, spent = attempts(state), ModelCost.of(model_calls(state))
     known = {
         "paper": paper,
         "title": _title(last.get("parsed_paper"), project) or paper,
         "attempts": len(tried),
         "run_seconds": sum(attempt.seconds for attempt in tried),
-        **_model_cost(state),
+        "model_calls": spent.calls,
+        "usd": spent.usd,
+        "unpriced": spent.unpriced,
         "history": _history(state, project),
     }
     scored = last.get("scores")
@@ -233,16 +235,6 @@ def _changed(state: State, stored: str) -> str:
 
 def _title(row: StageFinished | None, project: Project) -> str:
     return output_of(project, row, Paper).title if row and row.output else ""
-
-
-def _model_cost(state: State) -> dict[str, Any]:
-    calls = model_calls(state)
-    prices = [call.usd for call in calls if call.usd is not None]
-    return {
-        "model_calls": len(calls),
-        "usd": sum(prices) if prices else None,
-        "unpriced": len(calls) - len(prices),
-    }
 
 
 def _history(state: State, project: Project) -> tuple[Look, ...]:

@@ -1,5 +1,6 @@
-"""Why a verdict is what it is: the chain from a claim to the cell that reports it, the runs and the
-assumptions that it rests on, and the source of each, all by digests that can be looked up.
+"""Why a verdict is what it is: from a claim to its cell, its runs, its assumptions, and their sources.
+
+All of it by digests that can be looked up.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.frozen import Frozen, Sha256
 from repro_pipeline.ledger.logs import tail
 from repro_pipeline.ledger.projections import attempts, model_calls, warnings
-from repro_pipeline.ledger.rows import ModelCallRow
 from repro_pipeline.ledger.tables import tables, write_tables
 from repro_pipeline.lineage.model import AssumptionLedger, Lineage
 from repro_pipeline.paper.address import CellAddress
@@ -103,7 +102,7 @@ def write_report(
         change=last_change(project, stage.paper),
         trend=trend_of(project, stage.paper, scores),
         warnings=warnings(events),
-        model_cost=_model_cost(model_calls(events)),
+        model_cost=ModelCost.of(calls) if (calls := model_calls(events)) else None,
         ledger=project.ledger.head(stage.paper),
         generated_at=datetime.now(UTC),
         version=repro_pipeline.__version__,
@@ -193,18 +192,6 @@ def _claim_tables(paper: Paper, evidence: Evidence) -> tuple[ClaimTable, ...]:
         ClaimTable(table=table, places=places[table.index])
         for table in paper.tables
         if table.index in places
-    )
-
-
-def _model_cost(calls: tuple[ModelCallRow, ...]) -> ModelCost | None:
-    if not calls:
-        return None
-    prices = [call.usd for call in calls if call.usd is not None]
-    return ModelCost(
-        usd=sum(prices) if prices else None,
-        tokens=sum(call.tokens_in + call.tokens_out for call in calls),
-        calls=len(calls),
-        unpriced=len(calls) - len(prices),
     )
 
 
