@@ -12,6 +12,7 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from repro_pipeline.bundle.task import DataFile, Task, TaskClaim
 from repro_pipeline.environment.manifest import is_number
@@ -27,6 +28,9 @@ from repro_pipeline.scoring.metrics import (
     metric_named,
     metric_names,
 )
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
 
 PREDICTIONS = ("predictions.parquet", "predictions.csv")
 _COLUMNS = ("claim", "split", "row_id", "prediction")
@@ -249,7 +253,7 @@ def _parquet(path: Path, name: str) -> dict[str, list]:
         ) from None
 
 
-def _refuse_large(file, name: str) -> None:
+def _refuse_large(file: ParquetFile, name: str) -> None:
     groups = range(file.metadata.num_row_groups)
     unpacked = sum(file.metadata.row_group(group).total_byte_size for group in groups)
     if file.metadata.num_rows > _MOST_ROWS or unpacked > _MOST_BYTES:

@@ -14,7 +14,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Interval = tuple[float, float]
 Key = TypeVar("Key", bound=Hashable)
@@ -70,6 +73,7 @@ def constant(values: Sequence[float]) -> bool:
     return all(value == values[0] for value in values)
 
 
+@lru_cache(maxsize=4096)
 def t_quantile(probability: float, degrees: int) -> float:
     """The quantile of Student's t distribution."""
     from scipy.special import stdtrit
@@ -219,7 +223,7 @@ def _best_pivot(n: int, runs: int, level: float) -> Interval:
 
 
 @lru_cache(maxsize=16)
-def _median_draws(n: int):
+def _median_draws(n: int) -> np.ndarray:
     """Draws of (median - truth) / sd for normal samples, in order."""
     import numpy as np
 
@@ -228,7 +232,7 @@ def _median_draws(n: int):
 
 
 @lru_cache(maxsize=16)
-def _best_draws(n: int, runs: int):
+def _best_draws(n: int, runs: int) -> np.ndarray:
     """Draws of (best - truth) / sd for normal samples, in order; the best is the largest."""
     import numpy as np
 
@@ -237,7 +241,7 @@ def _best_draws(n: int, runs: int):
     return np.sort((best - _normal_best(runs)) / sd)
 
 
-def _share_above(ordered, value: float) -> float:
+def _share_above(ordered: np.ndarray, value: float) -> float:
     """The share of draws beyond a value; never 0 or 1, which no number of draws can show."""
     import numpy as np
 
@@ -245,7 +249,7 @@ def _share_above(ordered, value: float) -> float:
     return min(max(beyond, 1), len(ordered)) / (len(ordered) + 1)
 
 
-def _normal_samples(n: int):
+def _normal_samples(n: int) -> tuple[np.ndarray, np.ndarray]:
     """Standard normal samples (draws × n) and their standard deviations; the seed is n."""
     import numpy as np
 
@@ -265,7 +269,7 @@ def _normal_best(runs: int) -> float:
     return float(trapezoid(grid * runs * density * ndtr(grid) ** (runs - 1), x=grid))
 
 
-def _quantiles(pivot, level: float) -> Interval:
+def _quantiles(pivot: np.ndarray, level: float) -> Interval:
     import numpy as np
 
     low, high = np.quantile(pivot, [(1 - level) / 2, (1 + level) / 2])

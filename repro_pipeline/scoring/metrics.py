@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -199,6 +199,6 @@ def _residuals(labels: Labels, predictions: Labels) -> np.ndarray:
     return _numbers(labels) - _numbers(predictions)
 
 
-def _mean(values) -> float:
+def _mean(values: Iterable[float]) -> float:
     listed = list(values)
     return float(sum(listed) / len(listed))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 
 import pytest
@@ -445,6 +444,6 @@ def test_a_value_is_found_wherever_it_stands(value, line):
     one: Claim = claim("c", value, quantum=0.01)
     text = "\n" * line + f"x = {value}"
     found = literal_scan({"a.py": text}, [one]).evidence
-    if telling_digits(one) >= 3:
-        assert found["where"].startswith(f"a.py:{line + 1} ")
-    assert math.isfinite(found["strong"])
+    digits = telling_digits(one)
+    assert (found["strong"], found["weak"]) == (digits >= 3, digits == 2)
+    assert (digits >= 3) == found["where"].startswith(f"a.py:{line + 1} ")
