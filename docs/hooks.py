@@ -13,7 +13,7 @@ import itertools
 import json
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -67,7 +67,7 @@ def commands_page() -> str:
         "mend (a sentence says what and where), 3 no sandbox, 130 interrupted.",
     ]
     for parser in subcommands(_parser()):
-        parts += [f"## {parser.prog}", _escaped(parser.description or "")]
+        parts += [f"## {parser.prog}", _escaped(inspect.cleandoc(parser.description or ""))]
         parts += [f"```text\n{parser.format_usage().removeprefix('usage: ').rstrip()}\n```"]
         rows = [
             f"| {_invocation(action)} | {_meaning(action)} |"
@@ -98,25 +98,33 @@ def schemas_page() -> str:
     ]
     for name in FILES:
         schema = json_schema(name)
-        parts += [f"## {name}", _prose(schema.get("description", "")), _fields(schema)]
-        if name in WRITTEN_BY_PEOPLE:
-            for part, inner in schema.get("$defs", {}).items():
-                if inner.get("properties"):
-                    parts += [f"**{part}**: {_prose(inner.get('description', ''))}", _fields(inner)]
+        parts += [f"## {name}", _prose(schema.get("description", ""))]
+        told = {
+            part: inner
+            for part, inner in schema.get("$defs", {}).items()
+            if name in WRITTEN_BY_PEOPLE and inner.get("properties")
+        }
+        places = {part: f"{name.replace('.', '')}-{part.lower()}" for part in told}
+        parts.append(_fields(schema, places))
+        for part, inner in told.items():
+            words = _prose(inner.get("description", ""))
+            parts += [f"**{part}**{{ #{places[part]} }}: {words}", _fields(inner, places)]
         text = json.dumps(schema, indent=1, ensure_ascii=False)
         parts.append(f'??? note "JSON schema"\n\n    ```json\n{_indented(text)}\n    ```')
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _fields(schema: dict) -> str:
-    """A table of an object's keys; empty for what is no object."""
+def _fields(schema: dict, places: Mapping[str, str]) -> str:
+    """A table of an object's keys; empty for what is no object. `places` are the anchors of the types
+    that are told on their own.
+    """
     required = schema.get("required", ())
     words = _attribute_docstrings(schema.get("title", ""))
     rows = []
     for key, field in schema.get("properties", {}).items():
         name = f"`{key}`, required" if key in required else f"`{key}`"
         meaning = _prose(field.get("description", "") or words.get(key, ""))
-        rows.append(f"| {name} | {_type(field)} | {meaning} |")
+        rows.append(f"| {name} | {_type(field, places)} | {meaning} |")
     return "\n".join(["| key | type | meaning |", "| --- | --- | --- |", *rows]) if rows else ""
 
 
@@ -144,18 +152,19 @@ def _models() -> dict[str, type]:
     return found
 
 
-def _type(field: dict) -> str:
+def _type(field: dict, places: Mapping[str, str]) -> str:
     if "$ref" in field:
-        return f"`{field['$ref'].rsplit('/', 1)[-1]}`"
+        name = field["$ref"].rsplit("/", 1)[-1]
+        return f"[`{name}`](#{places[name]})" if name in places else f"`{name}`"
     options = field.get("anyOf") or field.get("oneOf")
     if options:
-        return " or ".join(dict.fromkeys(map(_type, options)))
+        return " or ".join(dict.fromkeys(_type(one, places) for one in options))
     if "const" in field:
         return f"`{field['const']}`"
     if "enum" in field:
         return " or ".join(f"`{value}`" for value in field["enum"])
     if field.get("type") == "array" and "items" in field:
-        return f"list of {_type(field['items'])}"
+        return f"list of {_type(field['items'], places)}"
     return str(field.get("type", "any"))
 
 

@@ -75,9 +75,11 @@ def test_the_reference_is_of_the_program_as_it_is(site):
     for command in ("repro run", "repro paper correct", "repro ledger export", "repro sandbox run"):
         assert f">{command}<" in commands, command
     assert "--unsafe-local" in commands
+    assert "<p>Nothing of it is believed: its code is run" in commands  # text, and no code
     schemas = (site / "reference/schemas.html").read_text(encoding="utf-8")
     assert all(f'id="{name.replace(".", "")}"' in schemas for name in FILES)
     assert "Exactly one of <code>path</code>" in schemas
+    assert 'href="#taskyaml-taskclaim"' in schemas and 'id="taskyaml-taskclaim"' in schemas
     python = (site / "reference/python.html").read_text(encoding="utf-8")
     for name in ("repro_pipeline.api.open_project", "repro_pipeline.scoring.model.ClaimVerdict"):
         assert f'id="{name}"' in python, name
