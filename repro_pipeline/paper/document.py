@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
@@ -120,8 +120,13 @@ def _table(table: Table) -> DocumentTable:
     )
 
 
-def spans(table: Table) -> Iterator[tuple[int, int, int, int]]:
-    """Each cell's row, column, and how many rows and columns it covers; row by row."""
+def spans(
+    table: Table, apart: Collection[tuple[int, int]] = ()
+) -> Iterator[tuple[int, int, int, int]]:
+    """Each cell's row, column, and how many rows and columns it covers; row by row.
+
+    A place (row, column) in `apart` is a cell of its own, whatever spans it.
+    """
     covered: set[tuple[int, int]] = set()
     rows, columns = table.shape
     for row in range(rows):
@@ -133,7 +138,8 @@ def spans(table: Table) -> Iterator[tuple[int, int, int, int]]:
             def goes_on(down: int, right: int, cell: Cell = cell) -> bool:
                 inside = down < rows and right < columns and (down, right) not in covered
                 place = table.grid[down][right] if inside else None
-                return place is not None and place.spanned and place.text == cell.text
+                same = place is not None and place.spanned and place.text == cell.text
+                return same and (down, right) not in apart
 
             width = height = 1
             while goes_on(row, column + width):
