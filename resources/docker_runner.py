@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from repro_pipeline.environment.build import ENV
 from repro_pipeline.errors import SandboxUnavailable, UserError
-from repro_pipeline.sandbox import folders, probe
+from repro_pipeline.sandbox import folders, probe, watch
 from repro_pipeline.sandbox.child import own_user
 from repro_pipeline.sandbox.launch import check_folders, check_readable, ended_outcome
 from repro_pipeline.sandbox.policy import (
@@ -249,6 +249,8 @@ class _Run:
         """Why it is ended: cancelled, or the name of a limit."""
         self.failure: Exception | None = None
         self.logged = self.written = 0
+        self.pid = 0
+        """The container's init, where the engine's processes are this host's."""
         self.seconds = 0.0
         self.made_at = time.time()
         self.cpu_seconds: float | None = None
@@ -263,6 +265,7 @@ class _Run:
             began = time.monotonic()
             try:
                 client.api.start(name)
+                self.pid = _init_of(client.api.inspect_container(name))
                 copier.start()
                 state = self._watch(client, name, copier, began)
                 copier.join(_LAST_WORDS)
@@ -275,7 +278,10 @@ class _Run:
                 door.close()
         if self.failure is not None:
             raise self.failure
-        self.written = self._size()
+        with contextlib.suppress(
+            folders.Unmeasured
+        ):  # what cannot be measured now is made so, or goes
+            self.written = self._size()
         if state["OOMKilled"]:
             self.ended = self.ended or "memory"
         if self.written > self.policy.limits.output:
@@ -292,7 +298,10 @@ class _Run:
             copier.join(_TICK if copier.is_alive() else _TICK / 10)
             now = time.monotonic()
             if now >= look:
-                self.written = self._size()
+                try:
+                    self.written = self._size()
+                except folders.Unmeasured:
+                    self.ended = self.ended or "unmeasured"
                 look = time.monotonic() + 10 * (time.monotonic() - now)
             if now >= ask > 0:
                 self._ask(client, name)
@@ -329,8 +338,10 @@ class _Run:
             door.shutdown(socket.SHUT_RDWR)
 
     def _size(self) -> int:
-        most = self.policy.limits.output
-        return self.logged + sum(folders.size(tree, most) for tree in (self.workdir, self.out))
+        """Bytes that the run takes. Raises Unmeasured."""
+        most, trees = self.policy.limits.output, (self.workdir, self.out)
+        held = watch.unlinked(watch.descendants(self.pid), trees) if self.pid else 0
+        return self.logged + held + sum(folders.size(tree, most) for tree in trees)
 
     def _ask(self, client: docker.DockerClient, name: str) -> None:
         """Note what the container uses, while it runs, and whether it lacked memory."""
@@ -356,6 +367,15 @@ class _Run:
             peak_memory_bytes=self.peak_memory,
             output_bytes=self.written,
         )
+
+
+def _init_of(container: dict[str, Any]) -> int:
+    """The number of a container's init here; 0 where it has ended, or is no process of this host."""
+    pid = container["State"]["Pid"]
+    try:
+        return pid if container["Id"] in Path(f"/proc/{pid}/cgroup").read_text() else 0
+    except OSError:
+        return 0
 
 
 def frames(door: socket.socket) -> Iterator[bytes]:

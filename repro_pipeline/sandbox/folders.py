@@ -13,6 +13,7 @@ from pathlib import Path
 DEEPEST = 64
 """Levels of folders; what a run nests deeper is removed, since common tools fail on it."""
 
+_LONGEST = 2000  # characters of a path that is removed: well within what the kernel takes
 _ENTRY = 1024  # bytes that an entry costs its file system, at least
 
 
@@ -37,13 +38,14 @@ def take_back(tree: Path) -> None:
     """
     user, group = os.geteuid(), os.getegid()
     deep = []
-    for path, info in walk(tree):
+    for path, info in _seen(tree):
+        if info is None:
+            deep.append(next(one for one in (path, *path.parents) if len(str(one)) < _LONGEST))
+            continue
         if user == 0:
             os.chown(path, user, group, follow_symlinks=False)
         if stat.S_ISDIR(info.st_mode):
             path.chmod(stat.S_IMODE(info.st_mode) & 0o777 | 0o700)
-            if len(path.parts) == len(tree.parts) + DEEPEST:
-                deep.append(path)
         elif stat.S_ISREG(info.st_mode):
             path.chmod(stat.S_IMODE(info.st_mode) & 0o777 | 0o600)
     for path in deep:
@@ -56,10 +58,19 @@ def remove(tree: Path) -> None:
     os.waitpid(os.posix_spawn(command[0], command, {}), 0)
 
 
+class Unmeasured(Exception):
+    """A part of a folder cannot be looked at: it is unreadable, or nested too deep."""
+
+
 def size(tree: Path, most: float = float("inf")) -> int:
-    """Bytes that a folder takes on its disk, its entries included; counted no further than `most`."""
+    """Bytes that a folder takes on its disk, its entries included; counted no further than `most`.
+
+    Raises Unmeasured.
+    """
     total = 0
-    for _, info in walk(tree):
+    for path, info in _seen(tree):
+        if info is None:
+            raise Unmeasured(path)
         total += info.st_blocks * 512 + _ENTRY
         if total > most:
             break
@@ -68,20 +79,34 @@ def size(tree: Path, most: float = float("inf")) -> int:
 
 def walk(tree: Path) -> Iterator[tuple[Path, os.stat_result]]:
     """A folder and all in it down to `DEEPEST` levels, each before its contents."""
+    return ((path, info) for path, info in _seen(tree) if info is not None)
+
+
+def _seen(tree: Path) -> Iterator[tuple[Path, os.stat_result | None]]:
+    """As `walk`; and with None what cannot be looked at, or lies too deep."""
     open_ones = [(tree, 0)]
     yield tree, os.lstat(tree)
     while open_ones:
         folder, depth = open_ones.pop()
+        if depth == DEEPEST:
+            yield folder, None
+            continue
         try:
             entries = list(os.scandir(folder))
-        except OSError:  # unreadable, or gone
+        except (FileNotFoundError, NotADirectoryError):  # gone
+            continue
+        except OSError:
+            yield folder, None
             continue
         for entry in entries:
+            path = Path(entry.path)
             try:
                 info = entry.stat(follow_symlinks=False)
-            except OSError:
+            except FileNotFoundError:
                 continue
-            path = Path(entry.path)
+            except OSError:
+                yield path, None
+                continue
             yield path, info
-            if stat.S_ISDIR(info.st_mode) and depth + 1 < DEEPEST:
+            if stat.S_ISDIR(info.st_mode):
                 open_ones.append((path, depth + 1))

@@ -39,6 +39,7 @@ _SENTENCES = {
     "processes": "the run had more than its {processes} processes and threads",
     "output": "the run wrote more than its {output} bytes",
     "disk": "the disk of the run's log was full",
+    "unmeasured": "the run made folders that cannot be measured: unreadable, or nested too deep",
 }
 
 

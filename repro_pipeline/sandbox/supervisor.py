@@ -202,8 +202,12 @@ def _check(run: Run) -> float:
     memory, cpu_seconds, processes = watch.look(run.pid, run.init, run.group, run.peak_memory)
     run.peak_memory = max(run.peak_memory, memory)
     run.cpu_seconds = max(run.cpu_seconds, cpu_seconds)
-    most = limits["output"]
-    run.written = run.logged + sum(folders.size(Path(path), most) for path in run.job["writable"])
+    most, trees = limits["output"], [Path(path) for path in run.job["writable"]]
+    try:
+        run.written = run.logged + sum(folders.size(tree, most) for tree in trees)
+    except folders.Unmeasured:
+        run.ended = "unmeasured"
+    run.written += watch.unlinked(run.group.members() or watch.descendants(run.pid), trees)
     if run.group.out_of_memory() or memory > limits["memory"]:
         run.ended = "memory"
     elif processes > limits["processes"] + 2:

@@ -1,4 +1,4 @@
-"""Look at a tree of processes from outside, and end it.
+"""Look at a tree of processes and what it holds from outside, and end it.
 
 Every process of a sandbox descends from the one that was started: none can leave its process
 namespace. Without a sandbox an orphan comes to the supervisor, which is their sub-reaper.
@@ -12,7 +12,9 @@ import os
 import select
 import signal
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from stat import S_ISREG
 
 from repro_pipeline.sandbox import kernel
 from repro_pipeline.sandbox.cgroup import Group
@@ -51,6 +53,54 @@ def descendants(pid: int) -> list[int]:
         found.append(current)
         open_ones += children.get(current, [])
     return found
+
+
+def unlinked(pids: Iterable[int], trees: Iterable[Path]) -> int:
+    """Bytes of deleted files on the disks of `trees` that processes hold open or mapped, each once."""
+    disks = {tree.stat().st_dev for tree in trees}
+    found: dict[tuple[int, int], int] = {}
+    for pid in pids:
+        mapped = False
+        for task in _entries(f"/proc/{pid}/task"):  # a thread may have descriptors of its own
+            for file in _entries(f"{task}/fd"):
+                with contextlib.suppress(OSError):
+                    info = Path(file).stat()
+                    if S_ISREG(info.st_mode) and not info.st_nlink and info.st_dev in disks:
+                        found[info.st_dev, info.st_ino] = info.st_blocks * 512
+            for name, taken in () if mapped else _mapped(task):
+                mapped = True
+                if name[0] in disks:
+                    found.setdefault(name, 0)
+                    found[name] = max(found[name], taken)
+    return sum(found.values())
+
+
+def _mapped(task: str) -> Iterator[tuple[tuple[int, int], int]]:
+    """The deleted files that a thread's memory maps: device and inode, and the bytes that they take.
+
+    Only root may look at the files themselves; for others it is the bytes of the map.
+    """
+    try:
+        lines = Path(task, "maps").read_text(errors="replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        if line.endswith(" (deleted)"):
+            span, _, _, device, inode, *_ = line.split()
+            first, last = (int(part, 16) for part in span.split("-"))
+            try:
+                info = Path(task).parents[1].joinpath(f"map_files/{first:x}-{last:x}").stat()
+                yield (info.st_dev, info.st_ino), info.st_blocks * 512
+            except OSError:
+                major, minor = (int(part, 16) for part in device.split(":"))
+                yield (os.makedev(major, minor), int(inode)), last - first
+
+
+def _entries(folder: str) -> list[str]:
+    try:
+        return [f"{folder}/{name}" for name in os.listdir(folder)]  # noqa: PTH208
+    except OSError:
+        return []
 
 
 def kill_all(handles: list[int], group: Group, *, seconds: float = 5.0) -> None:

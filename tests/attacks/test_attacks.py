@@ -178,7 +178,9 @@ def giants_refused(place: Place) -> None:
 
 
 def removable(place: Place) -> None:
-    held(place)
+    """Whether it came to its end or was ended first, nothing is left that is nested too deep."""
+    if place.outcome.status is not Status.OK:
+        ended_by("cannot be measured")(place)
     assert not place.out.joinpath(*["d"] * (DEEPEST + 1)).exists()
     shutil.rmtree(place.out)
 
@@ -330,6 +332,8 @@ ATTACKS = [
     attack("fill_disk", fails_check_under(output=1 << 40, wall_clock=0.5), out_filled),
     attack("fill_work", fails_check_under(output=1 << 40, wall_clock=0.5), out_filled),
     attack("fill_inodes", fails_check_under(output=1 << 40, wall_clock=0.5), inodes_filled),
+    attack("hold_deleted_files", seen_under(output=1 << 40), ended_by("wrote more"), output=8 * MiB),
+    attack("hide_in_depth", seen_plainly, ended_by("cannot be measured"), output=8 * MiB),
     attack("one_large_file", seen_under(output=8 * MiB)),
     attack("fill_memory_file_systems", seen_under(scratch=16 * MiB, output=64 * MiB), output=64 * MiB),
     attack("fork_bomb", fails_check_under(processes=64), few_forks, wall_clock=2.0),

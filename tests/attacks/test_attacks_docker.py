@@ -30,6 +30,8 @@ SAMPLE = {
     "leave_set_user_file",
     "link_out_to_secret",
     "fill_disk",
+    "hold_deleted_files",
+    "hide_in_depth",
     "fork_bomb",
     "memory_bomb_of_many",
     "fill_memory_file_systems",

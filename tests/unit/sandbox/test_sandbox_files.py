@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import shutil
 from pathlib import Path
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repro_pipeline.errors import UserError
-from repro_pipeline.sandbox import folders
+from repro_pipeline.sandbox import folders, watch
 from repro_pipeline.sandbox.launch import check_folders
 from repro_pipeline.sandbox.outputs import printable, refused_outputs, safe_outputs
 
@@ -58,6 +59,46 @@ def test_a_folder_is_measured_with_its_entries_and_without_holes(tmp_path: Path)
 def test_measuring_does_not_follow_links_out(tmp_path: Path):
     (tmp_path / "away").symlink_to("/usr")
     assert len(list(folders.walk(tmp_path))) == 2
+
+
+@pytest.mark.parametrize(("name", "levels"), [("d", folders.DEEPEST + 1), ("n" * 250, 20)])
+def test_what_lies_too_deep_is_not_measured_as_nothing_and_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, levels: int
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kept").mkdir()
+    for _ in range(levels):
+        os.mkdir(name)  # noqa: PTH102
+        os.chdir(name)
+    Path("file").write_bytes(bytes(100_000))
+    os.chdir(tmp_path)
+    with pytest.raises(folders.Unmeasured):
+        folders.size(tmp_path)
+    folders.take_back(tmp_path)
+    assert folders.size(tmp_path) < 400_000
+    assert (tmp_path / "kept").is_dir()
+    shutil.rmtree(tmp_path / name)
+
+
+def test_deleted_files_that_are_held_are_counted_once(tmp_path: Path):
+    def held() -> int:
+        return watch.unlinked([os.getpid()], [tmp_path])
+
+    before = held()
+    handle = os.open(tmp_path, os.O_TMPFILE | os.O_RDWR)
+    os.write(handle, bytes(200_000))
+    twice = os.dup(handle)
+    assert before + 200_000 <= held() < before + 220_000
+    view = mmap.mmap(handle, 200_000)
+    assert before + 200_000 <= held() < before + 220_000
+    os.close(handle)
+    os.close(twice)
+    assert before + 200_000 <= held() < before + 220_000, "it is mapped still"
+    view.close()
+    assert held() == before
+    (tmp_path / "there").write_bytes(bytes(200_000))
+    with (tmp_path / "there").open("rb"):
+        assert held() == before, "a folder shows it"
 
 
 def test_taking_back_makes_all_readable_and_drops_set_user_bits(tmp_path: Path):
