@@ -81,19 +81,20 @@ def _mapped(task: str) -> Iterator[tuple[tuple[int, int], int]]:
     Only root may look at the files themselves; for others it is the bytes of the map.
     """
     try:
-        lines = Path(task, "maps").read_text(errors="replace").splitlines()
+        text = Path(task, "maps").read_bytes()
     except OSError:
         return
-    for line in lines:
-        if line.endswith(" (deleted)"):
-            span, _, _, device, inode, *_ = line.split()
-            first, last = (int(part, 16) for part in span.split("-"))
-            try:
-                info = Path(task).parents[1].joinpath(f"map_files/{first:x}-{last:x}").stat()
-                yield (info.st_dev, info.st_ino), info.st_blocks * 512
-            except OSError:
-                major, minor = (int(part, 16) for part in device.split(":"))
-                yield (os.makedev(major, minor), int(inode)), last - first
+    for line in text.split(b"\n"):
+        if not line.endswith(b" (deleted)"):
+            continue
+        span, _, _, device, inode, *_ = line.decode(errors="replace").split()
+        first, last = (int(part, 16) for part in span.split("-"))
+        try:
+            info = Path(task).parents[1].joinpath(f"map_files/{first:x}-{last:x}").stat()
+            yield (info.st_dev, info.st_ino), info.st_blocks * 512
+        except OSError:
+            major, minor = (int(part, 16) for part in device.split(":"))
+            yield (os.makedev(major, minor), int(inode)), last - first
 
 
 def _entries(folder: str) -> list[str]:
