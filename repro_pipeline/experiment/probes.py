@@ -325,7 +325,7 @@ def _literals(texts: Mapping[str, str], code: Code, claims: ReportedClaims) -> P
 
 def _code_read(code: Code) -> Probe:
     """That the code was read, and how much of it is in a language that is."""
-    files = len(code.python)
+    files = len({name.partition(" (")[0] for name in code.python})  # a text in a file is none
     return Probe(
         id="code_read",
         applies=files > 0,

@@ -11,11 +11,12 @@ import ast
 import base64
 import binascii
 import io
+import json
 import re
 import tokenize
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from repro_pipeline.errors import UserError
 from repro_pipeline.forensics.archives import LIMIT, unpacked
@@ -25,6 +26,8 @@ from repro_pipeline.imports.notebook import RUNNER, notebook_of
 from repro_pipeline.pysource import LONGEST, parsed
 
 _COMPILED = {".pyc", ".pyo", ".so", ".pyd", ".dll", ".dylib", ".exe"}
+_CODE_OBJECT = re.compile(rb"(?:..\r\n.{12})?[\xe3c]\0{12}", re.S)
+"""A module's code as `marshal` writes it, alone or behind the head of a .pyc file."""
 _DEEPEST = 3
 """Archives within archives, and texts in disguise within texts, that are opened."""
 _SHEBANG = re.compile(rb"#!.*\bpython|#!.*\bpypy")
@@ -98,11 +101,11 @@ def is_python(path: str, text: str) -> bool:
 def _add(code: Code, name: str, content: bytes, depth: int) -> None:
     suffix = PurePosixPath(name).suffix.lower()
     if suffix == ".ipynb":
-        _add_notebook(code, name, content)
-    elif suffix in _COMPILED or content[:4] == b"\x7fELF":
+        _add_notebook(code, name, content, depth)
+    elif suffix in _COMPILED or content[:4] == b"\x7fELF" or _CODE_OBJECT.match(content):
         code.unread[name] = "is compiled"
     elif is_named_python(name):
-        _add_python(code, name, content)
+        _add_python(code, name, content, depth)
     elif is_pickle(content):
         if hit := named_runner(content):
             code.unread[name] = f"is a pickle that names `{hit}`"
@@ -112,24 +115,35 @@ def _add(code: Code, name: str, content: bytes, depth: int) -> None:
     elif b"\0" not in content:
         text = content.decode("utf-8", errors="replace")
         if is_python(name, text):
-            _add_python(code, name, content)
-        elif depth:
-            for number, hidden in enumerate(disguised(text), 1):
-                _add(code, f"{name} (decoded {number})", hidden, depth - 1)
+            _add_python(code, name, content, depth)
+        else:
+            _add_within(code, name, text, depth)
 
 
-def _add_python(code: Code, name: str, content: bytes) -> None:
+def _add_within(code: Code, name: str, text: str, depth: int) -> None:
+    """The code that stands in the texts of a file, as it is or encoded."""
+    if depth:
+        for number, hidden in enumerate(
+            (*disguised(text), *_texts_of(name, text, name in code.python)), 1
+        ):
+            _add(code, f"{name} (text {number})", hidden, depth - 1)
+
+
+def _add_python(code: Code, name: str, content: bytes, depth: int) -> None:
     if len(content) > LONGEST:
         code.unread[name] = "is too large to be read"
         return
     try:
         coding = tokenize.detect_encoding(io.BytesIO(content).readline)[0]
-        code.python[name] = content.decode(coding)
+        text = content.decode(coding)
     except (SyntaxError, LookupError, UnicodeError) as error:
         code.unread[name] = f"could not be read as Python: {error}"
+        return
+    code.python[name] = text
+    _add_within(code, name, text, depth)
 
 
-def _add_notebook(code: Code, name: str, content: bytes) -> None:
+def _add_notebook(code: Code, name: str, content: bytes, depth: int) -> None:
     try:
         notebook = notebook_of(content, name)
     except UserError as error:
@@ -142,6 +156,7 @@ def _add_notebook(code: Code, name: str, content: bytes) -> None:
     code.python[name], code.notebooks[name] = one.text, one
     for cell, why in one.unread.items():
         code.unread[f"{name}, cell {cell}"] = why
+    _add_within(code, name, one.text, depth)
 
 
 def disguised(text: str) -> Iterator[bytes]:
@@ -154,9 +169,35 @@ def disguised(text: str) -> Iterator[bytes]:
             except (ValueError, binascii.Error):
                 continue
             plain = next((part for _, part in unpacked(content)), content)
-            if is_pickle(plain) or does_something(plain.decode("utf-8", errors="replace")):
+            code = is_pickle(plain) or _CODE_OBJECT.match(plain)
+            if code or does_something(plain.decode("utf-8", errors="replace")):
                 yield plain
                 break
+
+
+def _texts_of(name: str, text: str, python: bool) -> Iterator[bytes]:
+    """The texts in Python or JSON that are code themselves; docstrings are for people."""
+    try:
+        if not python:
+            found = _strings(json.loads(text)) if name.endswith(".json") else ()
+        else:
+            tree = parsed(text)
+            prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+            constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant))
+            found = [node.value for node in constants if id(node) not in prose]
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    for one in found:
+        if isinstance(one, str) and "\n" in one.strip() and does_something(one):
+            yield one.encode(errors="replace")
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _strings(part)
 
 
 def _base64(text: str) -> bytes:

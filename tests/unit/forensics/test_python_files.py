@@ -7,6 +7,7 @@ import compileall
 import gzip
 import io
 import json
+import marshal
 import pickle
 import sys
 import zipfile
@@ -59,6 +60,9 @@ READ = {
     "base64 of compressed code": ("data.txt", base64.b64encode(zlib.compress(CHEAT.encode() * 3))),
     "hexadecimal": ("table.csv", CHEAT.encode().hex()),
     "another coding": ("x.py", b"# coding: utf-7\n# +AAo-" + CHEAT.encode("utf-7")),
+    "a text of a program": ("x.py", f"def run(code):\n    exec(code)\n\n\nrun({CHEAT!r})\n"),
+    "base64 in a program": ("x.py", f"run(decoded({base64.b64encode(CHEAT.encode())!r}))\n"),
+    "a text of settings": ("settings.json", json.dumps({"steps": [{"code": CHEAT}]})),
     "a notebook": ("n.ipynb", notebook("x = 1", CHEAT)),
 }
 
@@ -66,7 +70,8 @@ READ = {
 @pytest.mark.parametrize(("name", "content"), READ.values(), ids=READ)
 def test_code_is_read_wherever_it_is(tmp_path, name, content):
     code = code_of(tree_of(tmp_path, {name: content}))
-    assert any("76.3" in text for text in code.python.values()), code
+    graph = build(code.python)
+    assert any(one.values == (76.3,) for one in graph.constants.values()), code
 
 
 NO_CODE = {
@@ -74,6 +79,7 @@ NO_CODE = {
     "table.csv": "a,b\n1,76.3\n",
     "README.md": "# A study\n\nRun `python train.py` (see below).\n",
     "requirements.txt": "numpy==1.26\nscipy\n",
+    "prose.json": '{"note": "two lines\\nof prose (with brackets)"}',
     "config.yaml": "a: 1\nb: [1, 2]\n",
     "LICENSE": "Copyright (c) 2020\n\nPermission is hereby granted, free of charge,\n",
     "data.npz": zipped(x__npy=b"\x93NUMPY\x01\0"),
@@ -106,6 +112,9 @@ def test_what_cannot_be_read_is_named(tmp_path, tmp_path_factory):
         "d.pkl": pickle.dumps(_Runs()),
         "d0.pkl": pickle.dumps(_Runs(), protocol=0),
         "d1.joblib": zlib.compress(pickle.dumps([1, _Runs()])),
+        "k.dat": made,
+        "l.bin": marshal.dumps(compile(CHEAT, "x", "exec")),
+        "m.py": f"run({base64.b64encode(marshal.dumps(compile(CHEAT, 'x', 'exec')))!r})\n",
         "e.py": b"# coding: no-such\nx = 1\n",
         "f.ipynb": "{}",
         "g.ipynb": notebook("x <- 1", language="R"),
