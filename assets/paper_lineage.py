@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from assets.stage import stage_asset, table
 from repro_pipeline.bundle.folder import Bundle
-from repro_pipeline.lineage.literature import Brought, Exclusions
 from repro_pipeline.lineage.model import Lineage
-from repro_pipeline.lineage.rank import TOP, rank_references, read_references, with_brought
+from repro_pipeline.lineage.rank import TOP, bring, rank_references, read_references, with_brought
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.stages import Stage
-from resources.literature import HttpLiterature
 
 
 def describe(lineage: Lineage) -> dict:
@@ -51,28 +49,14 @@ def paper_lineage(stage: Stage, paper_bundle: Bundle, parsed_paper: Paper) -> Li
     """
     texts = read_references(stage.bundle_folder, paper_bundle.references)
     lineage = rank_references(parsed_paper, texts)
-    if stage.project.config.literature is None:
+    project = stage.project
+    if project.literature is None:
         return lineage
-    brought = _bring(stage, paper_bundle, parsed_paper, lineage)
+    exclude, top = paper_bundle.task.exclude, project.config.literature.top
+    brought = bring(lineage, parsed_paper, exclude, project.literature, top=top)
     for one in brought:
         for hit in one.excluded:
             stage.warn("excluded", f"Not looked at for '{one.key}': {hit.what}: {hit.rule}.")
         for sentence in one.failures:
             stage.warn("literature", f"'{one.key}': {sentence}")
     return with_brought(lineage, brought)
-
-
-def _bring(
-    stage: Stage, paper_bundle: Bundle, parsed_paper: Paper, lineage: Lineage
-) -> list[Brought]:
-    """The highest ranked works that are not at hand."""
-    config = stage.project.config
-    literature = HttpLiterature(config.literature, config.fetch, stage.project.store)
-    exclusions = Exclusions(parsed_paper, paper_bundle.task.exclude)
-    references = {reference.key: reference for reference in parsed_paper.references}
-    wanted = [
-        one.key
-        for one in lineage.ranked[: config.literature.top]
-        if one.score > 0 and one.local_file is None
-    ]
-    return [literature.bring(references[key], exclusions) for key in wanted]

@@ -11,7 +11,16 @@ from pathlib import Path
 
 from repro_pipeline.config import ProjectConfig
 from repro_pipeline.errors import UserError
-from repro_pipeline.ports import ArtifactStore, ChatModel, Images, Ledger, Runner, Slots, TeiService
+from repro_pipeline.ports import (
+    ArtifactStore,
+    ChatModel,
+    Images,
+    Ledger,
+    Literature,
+    Runner,
+    Slots,
+    TeiService,
+)
 
 
 @dataclass(frozen=True)
@@ -29,6 +38,8 @@ class Project:
     """The host's places for runs."""
     tei_service: TeiService | None = None
     """Reads PDFs with the project's own reader, where one is configured."""
+    literature: Literature | None = None
+    """Brings cited works from outside, where the configuration allows it."""
     chat: ChatModel | None = None
     """The language models, or a recorded session of them; None where none is to be asked."""
     images: Images | None = None

@@ -41,6 +41,7 @@ def open_project(
     from resources.chat_replay import ReplayChat
     from resources.grobid import GrobidService
     from resources.ledger_sql import SqlLedger
+    from resources.literature import HttpLiterature
     from resources.runners import make_images, make_runner
     from resources.slots import make_slots
 
@@ -49,16 +50,19 @@ def open_project(
     if isinstance(chat, ReplayChat):
         config = config.model_copy(update={"models": chat.roles})
     made = make_runner(runner or config.runner, config.docker)
+    store = FsspecArtifactStore(_absolute_folder(config.store, root))
+    works = config.literature
     return Project(
         root=root,
         config=config,
         ledger=SqlLedger(config.ledger, folder=root),
-        store=FsspecArtifactStore(_absolute_folder(config.store, root)),
+        store=store,
         runner=made,
         images=make_images(made, config.docker),
         secret=_secret(root / ".repro" / SECRET_NAME),
         slots=make_slots(config.slots),
         tei_service=GrobidService(config.grobid) if config.grobid else None,
+        literature=HttpLiterature(works, config.fetch, store) if works else None,
         chat=chat,
         agent=agent or replay is not None,
     )

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from repro_pipeline.lineage.literature import Brought
+from repro_pipeline.lineage.literature import Brought, Exclusions
 from repro_pipeline.lineage.model import Lineage, RankedReference
 from repro_pipeline.paper.model import CitationContext, Paper, Reference, Table
-from repro_pipeline.ports import ArtifactStore
+from repro_pipeline.ports import ArtifactStore, Literature
 
 _SECTIONS = (
     (re.compile(r"experiment|setup|set-up|implementation|training|evaluation|detail", re.I), 3.0),
@@ -63,6 +63,7 @@ _WIDELY, _PER_SECTION, _AT_MOST = 3, 1.5, 12.0
 _CONTRAST = re.compile(r"\b(unlike|in contrast (to|with)|instead of|different(ly)? from)\b", re.I)
 _DEFAULT_WEIGHT = 1.0
 TOP = 3
+"""Works of the first ranks without which the lineage warns."""
 
 
 def rank_references(paper: Paper, texts: dict[str, str]) -> Lineage:
@@ -93,6 +94,16 @@ def read_references(folder: Path, names: Sequence[str]) -> dict[str, str]:
         if Path(name).suffix in {".md", ".txt", ".tex", ".py", ".yaml", ".yml", ".json", ".bib"}:
             texts[name] = (folder / name).read_text(encoding="utf-8", errors="replace")
     return texts
+
+
+def bring(
+    lineage: Lineage, paper: Paper, exclude: Sequence[str], literature: Literature, *, top: int
+) -> list[Brought]:
+    """What came of looking for those of the `top` works that are not at hand and matter at all."""
+    exclusions = Exclusions(paper, exclude)
+    references = {reference.key: reference for reference in paper.references}
+    wanted = [one for one in lineage.ranked[:top] if one.score > 0 and one.local_file is None]
+    return [literature.bring(references[one.key], exclusions) for one in wanted]
 
 
 def with_brought(lineage: Lineage, brought: Sequence[Brought]) -> Lineage:

@@ -43,7 +43,7 @@ class Scripted:
 
 @pytest.fixture
 def literature(monkeypatch: pytest.MonkeyPatch) -> type[Scripted]:
-    monkeypatch.setattr("assets.paper_lineage.HttpLiterature", Scripted)
+    monkeypatch.setattr("resources.literature.HttpLiterature", Scripted)
     Scripted.asked = []
     return Scripted
 
