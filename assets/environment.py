@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dagster as dg
-
-from assets.stage import stage_asset
+from assets.stage import stage_asset, table
 from repro_pipeline.agent.mode import code_of, kernel_packages, other_programs, packages_for_agent
 from repro_pipeline.bundle.folder import Bundle, code_prefix
 from repro_pipeline.environment.make import keep_to, make_environment
@@ -23,12 +21,9 @@ def describe(built: BuiltEnvironment) -> dict:
     rows = [
         {"package": name, "version": v} for name, v in sorted(built.fingerprint.packages.items())
     ]
-    table = (
-        {"packages": dg.MetadataValue.table([dg.TableRecord(row) for row in rows])} if rows else {}
-    )
     grade = grade_environment(built)
     return {
-        **table,
+        **table("packages", rows),
         "grade": grade.grade,
         "speaks for it": " ".join(grade.holds) or "nothing",
         "speaks against it": " ".join(grade.lacks) or "nothing",
