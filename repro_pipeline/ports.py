@@ -12,7 +12,7 @@ from repro_pipeline.environment.model import ContainerImage
 from repro_pipeline.ledger.events import Event, Head, Payload
 from repro_pipeline.lineage.literature import Brought, Exclusions
 from repro_pipeline.paper.fetch import ArxivPaper, FetchRecord, PaperUrl
-from repro_pipeline.paper.model import Paper, Reference
+from repro_pipeline.paper.model import Reference
 from repro_pipeline.sandbox.egress import EgressRequest, EgressRules
 from repro_pipeline.sandbox.policy import Enforcement, RunOutcome, SandboxPolicy
 
@@ -140,13 +140,6 @@ class Images(Protocol):
 
     def ask(self, image: ContainerImage, command: Sequence[str]) -> str:
         """What a command prints in an image. Raises BuildError where it fails."""
-
-
-class PaperReader(Protocol):
-    """Reads one source format."""
-
-    def __call__(self, path: Path) -> Paper:
-        """Read the paper. Raises PaperError."""
 
 
 class PaperSource(Protocol):
