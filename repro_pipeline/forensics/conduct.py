@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from repro_pipeline.forensics.graph import Graph, Node
 from repro_pipeline.scoring.model import Finding
@@ -43,6 +43,12 @@ _MEASURES = re.compile(
     r"|gauss|normal|uniform|randn?|randint|integers|choices?|shuffle|permutation"
     r"|fit|open|perf_counter|monotonic|random|default_rng|seed|norm|sqrt|median)$"
 )
+_MAKES = {"exec", "eval", "compile", "__import__"}
+_MAKES_FROM = re.compile(
+    r"(marshal|cloudpickle|dill)\.loads?|pickle\.loads|builtins\.(exec|eval|compile|__import__)"
+    r"|types\.(FunctionType|CodeType)|code\.(InteractiveInterpreter|InteractiveConsole)"
+)
+_RUNS_CELLS = {"run_cell", "run_cell_magic", "run_line_magic", "runsource", "runcode"}
 _ALLOWED_PATCHES = {
     "float",
     "int",
@@ -203,26 +209,43 @@ def _shadows(graph: Graph) -> Iterator[Finding]:
 
 def _hidden_code(file: str, tree: ast.Module) -> Iterator[Finding]:
     """Code that cannot be read because it is made when it runs."""
+    imported = dict(_imported(tree))
+    called = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
-        name = _name(node.func)
-        bare = isinstance(node.func, ast.Name)
-        made = bare and name in {"exec", "eval", "compile", "__import__"} and node.args
-        plain = made and isinstance(node.args[0], ast.Constant) and name == "__import__"
-        marshalled = _root(node.func) in {"marshal", "cloudpickle", "dill"} and name in {
-            "loads",
-            "load",
-        }
-        pickled = _root(node.func) == "pickle" and name == "loads"
-        if (made and not plain) or marshalled or pickled:
+        if _makes_code(node, called.get(id(node)), imported):
+            shown = called.get(id(node), node)
             yield Finding(
                 kind="hidden_code",
-                evidence=f"{file}:{node.lineno}: `{ast.unparse(node)[:80]}` runs what cannot "
+                evidence=f"{file}:{node.lineno}: `{ast.unparse(shown)[:80]}` runs what cannot "
                 "be read here.",
                 severity="unverified",
             )
             return
+
+
+def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Each imported name, and what it stands for."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            start = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            yield from ((one.asname or one.name, start + one.name) for one in node.names)
+
+
+def _makes_code(node: ast.AST, call: ast.Call | None, imported: Mapping[str, str]) -> bool:
+    """Whether an expression is something that makes code of texts or bytes; `call` is the call of it."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Load()) if name in _MAKES and name not in imported:
+            if call is None:
+                return name != "compile"  # handed on under another name
+            plain = name == "__import__" and call.args and isinstance(call.args[0], ast.Constant)
+            return bool(call.args) and not plain
+        case ast.Name(id="__builtins__"):
+            return True
+        case ast.Name() | ast.Attribute() if call is not None:
+            first, _, rest = ast.unparse(node).partition(".")
+            full = f"{imported.get(first, first)}.{rest}".rstrip(".")
+            return bool(_MAKES_FROM.fullmatch(full)) or _name(node) in _RUNS_CELLS
+    return False
 
 
 def _decided_by_surroundings(graph: Graph) -> Iterator[Finding]:

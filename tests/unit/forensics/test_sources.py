@@ -327,3 +327,33 @@ REPLACED = {
 @pytest.mark.parametrize(("code", "severity"), REPLACED.items())
 def test_modules_and_their_parts_are_replaced_through_their_tables(code, severity):
     assert kinds(conduct.findings(build({"x.py": code}))).get("patches_library") == severity
+
+
+HIDING = (
+    "import marshal as m\nm.loads(data)",
+    "from pickle import loads\nloads(data)",
+    "import builtins\nbuiltins.exec(text)",
+    "run = exec\nrun(text)",
+    "list(map(eval, texts))",
+    "__builtins__['exec'](text)",
+    "import types\nf = types.FunctionType(made, {})",
+    "get_ipython().run_cell(text)",
+)
+PLAIN = (
+    "import json\njson.loads(text)",
+    "model.eval()",
+    "import re\nre.compile(text)",
+    "from tools import compile\ncompile(model)",
+    "json = __import__('json')",
+    "import pickle\npickle.load(file)",
+)
+
+
+@pytest.mark.parametrize("code", HIDING)
+def test_making_code_is_found_under_any_name(code):
+    assert kinds(conduct.findings(build({"x.py": code}))) == {"hidden_code": "unverified"}
+
+
+@pytest.mark.parametrize("code", PLAIN)
+def test_what_has_such_a_name_alone_is_not(code):
+    assert not kinds(conduct.findings(build({"x.py": code})))
