@@ -60,30 +60,43 @@ def unlinked(pids: Iterable[int], trees: Iterable[Path]) -> int:
     disks = {tree.stat().st_dev for tree in trees}
     found: dict[tuple[int, int], int] = {}
     for pid in pids:
-        mapped = False
-        for task in _entries(f"/proc/{pid}/task"):  # a thread may have descriptors of its own
+        tasks = _entries(f"/proc/{pid}/task")
+        for task in _of_their_own(tasks):
             for file in _entries(f"{task}/fd"):
                 with contextlib.suppress(OSError):
                     info = Path(file).stat()
                     if S_ISREG(info.st_mode) and not info.st_nlink and info.st_dev in disks:
                         found[info.st_dev, info.st_ino] = info.st_blocks * 512
-            for name, taken in () if mapped else _mapped(task):
-                mapped = True
-                if name[0] in disks:
-                    found.setdefault(name, 0)
-                    found[name] = max(found[name], taken)
+        for name, taken in _mapped(tasks):
+            if name[0] in disks:
+                found[name] = max(found.get(name, 0), taken)
     return sum(found.values())
 
 
-def _mapped(task: str) -> Iterator[tuple[tuple[int, int], int]]:
-    """The deleted files that a thread's memory maps: device and inode, and the bytes that they take.
+def _of_their_own(tasks: list[str]) -> list[str]:
+    """One thread of a process for each set of descriptors that its threads have: mostly one."""
+    found: list[str] = []
+    for task in tasks:
+        if not any(_shared(one, task) for one in found):
+            found.append(task)
+    return found
+
+
+def _shared(one: str, other: str) -> bool:
+    try:
+        return kernel.same_files(*(int(task.rpartition("/")[2]) for task in (one, other)))
+    except (OSError, KeyError):  # one has ended, or this kernel does not tell
+        return False
+
+
+def _mapped(tasks: list[str]) -> Iterator[tuple[tuple[int, int], int]]:
+    """The deleted files that a process's memory maps: device and inode, and the bytes that they take.
 
     Only root may look at the files themselves; for others it is the bytes of the map.
     """
-    try:
-        text = Path(task, "maps").read_bytes()
-    except OSError:
-        return
+    task, text = next(
+        ((task, text) for task in tasks if (text := _bytes(f"{task}/maps"))), ("", b"")
+    )
     for line in text.split(b"\n"):
         if not line.endswith(b" (deleted)"):
             continue
@@ -95,6 +108,14 @@ def _mapped(task: str) -> Iterator[tuple[tuple[int, int], int]]:
         except OSError:
             major, minor = (int(part, 16) for part in device.split(":"))
             yield (os.makedev(major, minor), int(inode)), last - first
+
+
+def _bytes(file: str) -> bytes:
+    """What a file of a thread says; nothing of one that has ended."""
+    try:
+        return Path(file).read_bytes()
+    except OSError:
+        return b""
 
 
 def _entries(folder: str) -> list[str]:
