@@ -56,7 +56,7 @@ def sweep(
     stage = Stage("sweep", paper, opened, launch=context.run.run_id)
     fresh = config.fresh_dependencies
     if config.number:
-        check_begun(opened, config.number, paper)
+        check_begun(opened, config.number, paper, fresh_dependencies=fresh)
     number = config.number or begin_sweep(
         opened, [paper], fresh_dependencies=fresh, launch=context.run.run_id
     )

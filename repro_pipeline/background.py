@@ -1,23 +1,26 @@
-"""Launches of `repro run` as processes: which are at work, which wait, how one is ended.
+"""Launches of `repro run`, `sweep` and `rescore` as processes: which are at work, which wait, how one is
+ended.
 
-A file per paper in `.repro/launches/` names the process that is at work on it. A process is known by
-its number and the moment of its start, so that a number given anew is not taken for it. What is begun
-with `--detach` belongs to a keeper in a session of its own, which no hang-up reaches; it runs a few
-papers at the same time, each in a process, and outlives the terminal.
+A file per launch in `.repro/launches/` names the process that is at work, and its command. A process is
+known by its number and the moment of its start, so that a number given anew is not taken for it. What is
+begun with `--detach` belongs to a keeper in a session of its own, which no hang-up reaches; it runs a few
+launches at the same time, each in a process, and outlives the terminal.
 
-    python -m repro_pipeline.background AT_ONCE FLAGS… -- PAPER…     (the keeper)
+    python -m repro_pipeline.background AT_ONCE NAME…     (the keeper; commands stand in the files)
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -25,15 +28,45 @@ from typing import Literal
 from pydantic import ValidationError
 
 from repro_pipeline.frozen import Frozen
+from repro_pipeline.wholefile import whole
 
 _PATIENCE = ((signal.SIGINT, 30.0), (signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0))
 """How a launch is ended: as by Ctrl-C, then less politely."""
 
 
-class Launch(Frozen):
-    """A launch of one paper."""
+class Work(Frozen):
+    """What is launched: a command on one paper, or on several in one process."""
 
-    paper: str
+    command: tuple[str, ...]
+    """The arguments of `repro`."""
+    papers: tuple[str, ...]
+
+    @property
+    def what(self) -> str:
+        """`run`, `sweep` or `rescore`."""
+        return self.command[0]
+
+    @property
+    def name(self) -> str:
+        """Of a command there is one launch of a paper at a time, and one scoring of several."""
+        if self.what == "rescore":
+            return "@rescore"  # no paper's id holds an @
+        return self.papers[0] if self.what == "run" else f"{self.papers[0]}@{self.what}"
+
+    @property
+    def said(self) -> str:
+        """In a few words."""
+        return _said(self.what, self.papers)
+
+    @property
+    def again(self) -> str:
+        """The command line that launches it anew."""
+        return shlex.join(["repro", *self.command])
+
+
+class Launch(Work):
+    """A launch, and the process that has it in hand."""
+
     state: Literal["waiting", "running"]
     pid: int
     """Of the process at work, or of the keeper that will begin it."""
@@ -48,6 +81,42 @@ class Launch(Frozen):
         """Whether that very process is there."""
         return _born(self.pid) == self.born
 
+    @property
+    def under_way(self) -> UnderWay:
+        """What there is to say of it."""
+        state = "queued" if self.state == "waiting" else self.state
+        return UnderWay(self.name, self.what, self.papers, state, self.at, self.log)
+
+
+@dataclass(frozen=True)
+class UnderWay:
+    """What is at work or waits, whoever launched it: a command, or Dagster."""
+
+    name: str
+    """A launch's, or the id of Dagster's run."""
+    what: str
+    """The command, or Dagster's job."""
+    papers: tuple[str, ...]
+    """Empty of a job that is of no one paper."""
+    state: str
+    """`queued`, `starting`, `running` or `ending`."""
+    since: datetime
+    log: str | None = None
+    """Where it prints to, relative to the project."""
+    in_dagster: bool = False
+
+    @property
+    def said(self) -> str:
+        """In a few words."""
+        return _said(self.what, self.papers)
+
+
+def _said(what: str, papers: Sequence[str]) -> str:
+    if not papers:
+        return what
+    of = papers[0] if len(papers) == 1 else f"{len(papers)} papers"
+    return of if what in {"run", "reproduce_paper"} else f"{what} of {of}"
+
 
 def folder_of(state: Path) -> Path:
     """Where launches are written down."""
@@ -55,7 +124,7 @@ def folder_of(state: Path) -> Path:
 
 
 def launches(state: Path) -> tuple[Launch, ...]:
-    """The launches whose process is there, in the order of their papers."""
+    """The launches whose process is there, in the order of their names."""
     return tuple(one for one in _written(state) if one.alive)
 
 
@@ -64,9 +133,9 @@ def lost(state: Path) -> tuple[Launch, ...]:
     return tuple(one for one in _written(state) if not one.alive)
 
 
-def log_of(state: Path, paper: str) -> Path:
-    """What the last detached launch of a paper printed."""
-    return folder_of(state) / f"{paper}.log"
+def log_of(state: Path, name: str) -> Path:
+    """What the last detached launch of a name printed."""
+    return folder_of(state) / f"{name}.log"
 
 
 @contextmanager
@@ -79,36 +148,34 @@ def changing(state: Path) -> Iterator[None]:
 
 
 @contextmanager
-def at_work(state: Path, paper: str) -> Iterator[None]:
-    """This process is at work on a paper, until the end of the context.
+def at_work(state: Path, work: Work) -> Iterator[None]:
+    """This process is at work, until the end of the context.
 
     Of a process that a keeper began, the keeper writes it down, until the process has ended.
     """
-    if any(one.paper == paper and one.pid == os.getpid() for one in launches(state)):
+    if any(one.name == work.name and one.pid == os.getpid() for one in launches(state)):
         yield
         return
-    _write(state, paper, "running", os.getpid(), None)
+    _write(state, _launch(work, "running", os.getpid(), None))
     try:
         yield
     finally:
-        _file(state, paper).unlink(missing_ok=True)
+        _file(state, work.name).unlink(missing_ok=True)
 
 
-def detach(
-    root: Path, state: Path, papers: Sequence[str], flags: Sequence[str], at_once: int
-) -> int:
-    """Start a keeper for papers; return the number of its process.
+def detach(root: Path, state: Path, works: Sequence[Work], at_once: int) -> int:
+    """Start a keeper for works; return the number of its process.
 
-    Earlier logs of the papers are kept beside the new ones, with the time of their end in the name.
+    Earlier logs are kept beside the new ones, with the time of their end in the name.
     """
     folder = folder_of(state)
     folder.mkdir(parents=True, exist_ok=True)
-    for log in (log_of(state, paper) for paper in papers):
+    for log in (log_of(state, work.name) for work in works):
         if log.exists():
             ended = datetime.fromtimestamp(log.stat().st_mtime, UTC)
             log.rename(log.with_name(f"{log.stem}-{ended:%Y%m%dT%H%M%S}.log"))
     keeper = subprocess.Popen(
-        [sys.executable, "-m", __name__, str(at_once), *flags, "--", *papers],
+        [sys.executable, "-m", __name__, str(at_once), *(work.name for work in works)],
         cwd=root,
         stdin=subprocess.PIPE,
         stdout=(folder / "keeper.log").open("ab"),
@@ -116,9 +183,9 @@ def detach(
         start_new_session=True,
     )
     try:
-        for paper in papers:
-            log = str(log_of(state, paper).relative_to(root))
-            _write(state, paper, "waiting", keeper.pid, log)
+        for work in works:
+            log = str(log_of(state, work.name).relative_to(root))
+            _write(state, _launch(work, "waiting", keeper.pid, log))
     except OSError:
         keeper.kill()  # nothing begins, for not all could be written down
         raise
@@ -129,9 +196,9 @@ def detach(
 def end(state: Path, launch: Launch) -> bool:
     """End a launch, or take it out of the keeper's queue; whether it is gone."""
     with changing(state):
-        now = next((one for one in launches(state) if one.paper == launch.paper), None)
+        now = next((one for one in launches(state) if one.name == launch.name), None)
         if now is None or now.state == "waiting":
-            _file(state, launch.paper).unlink(missing_ok=True)
+            _file(state, launch.name).unlink(missing_ok=True)
             return True
     launch = now  # it may have begun since
     for sign, patience in _PATIENCE:
@@ -148,62 +215,61 @@ def end(state: Path, launch: Launch) -> bool:
     return False
 
 
-def keep(root: Path, state: Path, papers: Sequence[str], flags: Sequence[str], at_once: int) -> int:
-    """Run papers, some at the same time, each in a process with a log; the highest exit code.
+def keep(root: Path, state: Path, names: Sequence[str], at_once: int) -> int:
+    """Run launches, some at the same time, each in a process with a log; the highest exit code.
 
-    A paper whose file was taken away while it waited is left out.
+    One whose file was taken away while it waited is left out.
     """
     # Inherited as ignored where a script began this: then no launch could be ended by it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    queue, running, worst = list(papers), {}, 0
+    queue, running, worst = list(names), {}, 0
     while queue or running:
         while queue and len(running) < at_once:
-            paper = queue.pop(0)
+            name = queue.pop(0)
             with changing(state):
-                if any(one.paper == paper for one in launches(state)):
-                    with _told_where_it_cannot_be_written(paper):
-                        running[paper] = _begin(root, state, paper, flags)
-        for paper, process in list(running.items()):
+                for launch in (one for one in launches(state) if one.name == name):
+                    with _told_where_it_cannot_be_written(name):
+                        running[name] = _begin(root, state, launch)
+        for name, process in list(running.items()):
             if (code := process.poll()) is not None:
-                del running[paper]
+                del running[name]
                 worst = max(worst, code)
                 with (
-                    _told_where_it_cannot_be_written(paper),
-                    log_of(state, paper).open("a") as log,
+                    _told_where_it_cannot_be_written(name),
+                    log_of(state, name).open("a") as log,
                 ):
                     log.write(
                         f"ended {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC, exit code {code}\n"
                     )
-                _file(state, paper).unlink(missing_ok=True)
+                _file(state, name).unlink(missing_ok=True)
         time.sleep(0.2)
     return worst
 
 
-def _begin(root: Path, state: Path, paper: str, flags: Sequence[str]) -> subprocess.Popen:
-    log = log_of(state, paper)
-    with log.open("ab") as stream:
+def _begin(root: Path, state: Path, launch: Launch) -> subprocess.Popen:
+    with log_of(state, launch.name).open("ab") as stream:
         process = subprocess.Popen(
-            [sys.executable, "-m", "repro_pipeline.cli", "run", paper, *flags],
+            [sys.executable, "-m", "repro_pipeline.cli", *launch.command],
             cwd=root,
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    _write(state, paper, "running", process.pid, str(log.relative_to(root)))
+    _write(state, _launch(launch, "running", process.pid, launch.log))
     return process
 
 
 @contextmanager
-def _told_where_it_cannot_be_written(paper: str) -> Iterator[None]:
-    """A full disk ends no keeper: the other papers stay in its hands. A paper that could not be begun
-    counts as lost when the keeper has ended."""
+def _told_where_it_cannot_be_written(name: str) -> Iterator[None]:
+    """A full disk ends no keeper: the others stay in its hands. What could not be begun counts as lost
+    when the keeper has ended."""
     try:
         yield
     except OSError as error:
         with suppress(OSError):
-            print(f"{paper}: {error}", flush=True)
+            print(f"{name}: {error}", flush=True)
 
 
 def _written(state: Path) -> tuple[Launch, ...]:
@@ -214,19 +280,25 @@ def _written(state: Path) -> tuple[Launch, ...]:
     return tuple(found)
 
 
-def _write(state: Path, paper: str, how: str, pid: int, log: str | None) -> None:
-    launch = Launch(
-        paper=paper, state=how, pid=pid, born=_born(pid) or 0, at=datetime.now(UTC), log=log
+def _launch(work: Work, how: str, pid: int, log: str | None) -> Launch:
+    return Launch(
+        command=work.command,
+        papers=work.papers,
+        state=how,
+        pid=pid,
+        born=_born(pid) or 0,
+        at=datetime.now(UTC),
+        log=log,
     )
-    file = _file(state, paper)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    fresh = file.with_name(f".{file.name}.{os.getpid()}")
-    fresh.write_text(launch.model_dump_json())
-    fresh.replace(file)
 
 
-def _file(state: Path, paper: str) -> Path:
-    return folder_of(state) / f"{paper}.json"
+def _write(state: Path, launch: Launch) -> None:
+    with whole(_file(state, launch.name)) as partial:
+        partial.write_text(launch.model_dump_json())
+
+
+def _file(state: Path, name: str) -> Path:
+    return folder_of(state) / f"{name}.json"
 
 
 def _born(pid: int) -> int | None:
@@ -240,7 +312,6 @@ def _born(pid: int) -> int | None:
 
 if __name__ == "__main__":
     sys.stdin.read()
-    at_once, *rest = sys.argv[1:]
-    cut = rest.index("--")
+    at_once, *names = sys.argv[1:]
     here = Path.cwd()
-    sys.exit(keep(here, here / ".repro", rest[cut + 1 :], rest[:cut], int(at_once)))
+    sys.exit(keep(here, here / ".repro", names, int(at_once)))

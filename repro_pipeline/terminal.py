@@ -21,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from repro_pipeline.agent.story import Teller
-from repro_pipeline.background import Launch, launches
+from repro_pipeline.background import UnderWay
 from repro_pipeline.errors import BundleError
 from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.ledger.events import (
@@ -240,13 +240,16 @@ def print_report(project: Project, paper: str) -> int:
     return 0
 
 
-def print_status(project: Project, papers: Sequence[str]) -> int:
+def print_status(project: Project, papers: Sequence[str], going: Sequence[UnderWay]) -> int:
     """One line per paper: its last stage, how it ended, and its headline; or what is at work on it."""
     table = Table("Paper", "Stage", "Status", "Says", box=SIMPLE_HEAD)
-    at_work = {launch.paper: launch for launch in launches(project.state)}
+    at_work: dict[str, UnderWay] = {}
+    for one in sorted(going, key=lambda one: one.state != "running"):  # what waits is said last
+        for paper in one.papers:
+            at_work.setdefault(paper, one)
     for paper in papers:
-        if launch := at_work.get(paper):
-            table.add_row(escape(paper), *_under_way(project, launch))
+        if one := at_work.get(paper):
+            table.add_row(escape(paper), *_under_way(project, paper, one))
             continue
         rows = [row for name in STAGES if (row := latest(project, paper, name))]
         if not rows:
@@ -263,26 +266,31 @@ def print_status(project: Project, papers: Sequence[str]) -> int:
             escape(paper), shown.stage, f"[{style}]{shown.status}[/{style}]", escape(says)
         )
     wide_console().print(table)
+    for one in going:
+        if not one.papers:
+            print(f"Dagster's job {one.what} is {one.state}.")
     return 0
 
 
-def _under_way(project: Project, launch: Launch) -> tuple[str, str, str]:
-    """Stage, status and a sentence of a launch that is at work or waits."""
-    follow = escape(f"`repro logs -f {launch.paper}`")
-    if launch.state == "waiting":
-        return "-", "queued", f"behind other papers of its launch; {follow}"
+def _under_way(project: Project, paper: str, one: UnderWay) -> tuple[str, str, str]:
+    """Stage, status and a sentence of what is at work on a paper or waits."""
+    what = "" if one.said == paper else f"{one.said}; "
+    follow = escape(f"{what}`repro logs -f {paper}`")
+    if one.state == "queued":
+        behind = "in Dagster's queue" if one.in_dagster else "behind other papers of its launch"
+        return "-", "queued", f"{behind}; {follow}"
     tally, last = Tally(), None
-    for event in project.ledger.events(launch.paper, kinds=KINDS):
-        if event.at >= launch.at:
+    for event in project.ledger.events(paper, kinds=KINDS):
+        if event.at >= one.since:
             if last is None:
                 tally.begin()
             last = event
         tally.take(event)
     if last is None:
-        return "-", "running", follow
+        return "-", one.state, follow
     if tally.plan is None:
-        return f"after {last.payload['stage']}", "running", follow
-    return tally.plan.stage, f"running, {tally}", follow
+        return f"after {last.payload['stage']}", one.state, follow
+    return tally.plan.stage, f"{one.state}, {tally}", follow
 
 
 def print_log(

@@ -1,11 +1,11 @@
-"""`repro logs`, `repro cancel`: what launches do, as they do it, and their end."""
+"""`repro logs`, `repro cancel`: what launches do, as they do it, and their end; `--detach`."""
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import FAULT, OK
@@ -13,6 +13,7 @@ from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import BundleError, UserError
 
 if TYPE_CHECKING:
+    from repro_pipeline.background import UnderWay, Work
     from repro_pipeline.ledger.events import Event
     from repro_pipeline.progress import Tally
     from repro_pipeline.project import Project
@@ -31,7 +32,66 @@ def add_to(commands) -> None:
     one.add_argument("-f", "--follow", action="store_true", help="and go on until the launches end")
     one = command(commands, cancel, "cancel")
     one.add_argument("papers", nargs="*", metavar="ID")
-    one.add_argument("--all", action="store_true", help="every paper at work")
+    one.add_argument("--all", action="store_true", help="everything that is at work or waits")
+
+
+def add_detach(one, *, several: bool) -> None:
+    """Add `--detach` to a command's parser, and how many at once where it makes several launches."""
+    one.add_argument(
+        "--detach",
+        action="store_true",
+        help="in the background, out of reach of a hang-up; see `repro logs -f` and `repro cancel`",
+    )
+    if several:
+        one.add_argument(
+            "--at-once",
+            type=_count,
+            default=2,
+            metavar="N",
+            help="papers at the same time, with --detach (default 2)",
+        )
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError("needs at least one paper at a time.")
+    return int(text)
+
+
+def detach(project: Project, works: Sequence[Work], at_once: int = 1) -> int:
+    """Begin works in the background, and say how to look after them.
+
+    Raises UserError where one of them is at work already.
+    """
+    from repro_pipeline.background import changing, launches, log_of
+    from repro_pipeline.background import detach as begin
+
+    with changing(project.state):
+        names = {work.name for work in works}
+        busy = [one for one in launches(project.state) if one.name in names]
+        if busy:
+            raise UserError(
+                f"a launch is at work on {', '.join(one.said for one in busy)}.",
+                hint="Follow it with `repro logs -f`, or end it with `repro cancel`.",
+            )
+        begin(project.root, project.state, works, at_once)
+    for work in works:
+        print(f"{work.said}: in the background, prints to {log_of(project.state, work.name)}")
+    papers = [paper for work in works for paper in work.papers]
+    names = " ".join(papers) if len(papers) < 4 else ""
+    print(f"Follow: `repro logs -f {names}`".rstrip() + ". End: `repro cancel ID` or `--all`.")
+    return OK
+
+
+def under_way(project: Project) -> list[UnderWay]:
+    """What is at work on the project or waits: what commands launched, and what Dagster has in hand."""
+    from repro_pipeline.background import launches
+    from resources.launches import open_runs
+
+    return [
+        *(one.under_way for one in launches(project.state)),
+        *open_runs(opening.instance_of(project)),
+    ]
 
 
 def logs(options: argparse.Namespace) -> int:
@@ -39,89 +99,127 @@ def logs(options: argparse.Namespace) -> int:
 
     The output of a single run of an experiment is another thing: `repro log ID`.
     """
-    from repro_pipeline.background import launches, lost
+    from repro_pipeline.background import lost
 
     project = opening.project_here()
-    gone = {one.paper: one for one in lost(project.state)}
-    known = {*project.ledger.chains(), *gone}
-    at_work = [one.paper for one in launches(project.state)]
-    papers = options.papers or at_work
-    for paper in options.papers or gone:
-        if paper in gone:
-            print(f"! {paper}: {_LOST[gone[paper].state]} Launch it again: `repro run {paper}`.")
-    for paper in papers:
-        if paper not in known and paper not in at_work:
+    going = [
+        one
+        for one in under_way(project)
+        if not options.papers or set(options.papers) & set(one.papers)
+    ]
+    for one in lost(project.state):
+        if not options.papers or set(options.papers) & set(one.papers):
+            print(f"! {one.said}: {_LOST[one.state]} Launch it again: `{one.again}`.")
+    known = {
+        *project.ledger.chains(),
+        *(paper for one in lost(project.state) for paper in one.papers),
+    }
+    known |= {paper for one in going for paper in one.papers}
+    for paper in options.papers:
+        if paper not in known:
             raise BundleError(
                 f"'{paper}' was never launched.", hint=f"Launch it with `repro run {paper}`."
             )
-    if not papers:
+    if not going and not options.papers:
         print("No launch is at work. `repro logs ID` shows the last one of a paper.")
         return OK
-    tellers = {paper: _Told(project, paper, named=len(papers) > 1) for paper in papers}
-    for teller in tellers.values():
+    tellers = _tellers(project, options.papers, going)
+    for teller in tellers:
         teller.print_news()
     if options.follow:
-        _follow(project, tellers)
+        _follow(project, tellers, {one.name for one in going})
     return OK
 
 
 def cancel(options: argparse.Namespace) -> int:
     """End launches, as Ctrl-C would; what is finished stays, and `repro run` goes on from there."""
-    from repro_pipeline.background import end, launches
-
-    project = opening.project_here()
-    found = {one.paper: one for one in launches(project.state)}
-    papers = list(found) if options.all else options.papers
-    if not papers and not options.all:
+    if not options.papers and not options.all:
         raise UserError("which paper?", hint="Name it (`repro cancel ID`), or all with `--all`.")
-    failed = []
-    for paper in papers:
-        if launch := found.get(paper):
-            gone, what = end(project.state, launch), f"{paper} ({launch.state})"
-        else:
-            gone, what = _cancel_in_dagster(project, paper), f"{paper} (of Dagster's queue)"
-        print(f"Ended {what}." if gone else f"{what} does not end.")
-        failed += [] if gone else [paper]
-    if not papers:
+    project = opening.project_here()
+    known, failed = set(), False
+    for one, hinders in _ended(project, None if options.all else set(options.papers)):
+        what = f"{one.said} ({one.state}{', of Dagster' if one.in_dagster else ''})"
+        print(f"{what}: {hinders}" if hinders else f"Ended {what}.", flush=True)
+        known |= {*one.papers, one.said}
+        failed |= bool(hinders)
+    if options.all and not known:
         print("No launch is at work.")
+    for paper in options.papers:
+        if paper not in known:
+            raise UserError(
+                f"no launch is at work on '{paper}'.", hint="`repro status` shows how papers stand."
+            )
     return FAULT if failed else OK
 
 
-def _cancel_in_dagster(project: Project, paper: str) -> bool:
-    """End what was launched of a paper by the UI, a schedule or a sensor. Raises UserError: nothing was."""
-    import dagster as dg
+def _ended(project: Project, papers: set[str] | None) -> Iterator[tuple[UnderWay, str | None]]:
+    """End what is under way of papers (None: everything); each, and what hinders its end."""
+    from repro_pipeline.background import end, launches
+
+    for launch in launches(project.state):
+        if papers is None or papers & set(launch.papers):
+            gone = end(project.state, launch)
+            yield launch.under_way, None if gone else "its process does not end."
+
+    from resources.launches import end_run, open_runs  # Dagster takes a second
 
     instance = opening.instance_of(project)
-    unfinished = [
-        dg.DagsterRunStatus.QUEUED,
-        dg.DagsterRunStatus.NOT_STARTED,
-        dg.DagsterRunStatus.STARTING,
-        dg.DagsterRunStatus.STARTED,
-    ]
-    wanted = dg.RunsFilter(statuses=unfinished, tags={"dagster/partition": paper})
-    runs = instance.get_runs(wanted)
-    if not runs:
-        raise UserError(
-            f"no launch is at work on '{paper}'.", hint="`repro status` shows how papers stand."
-        )
-    return all([instance.run_coordinator.cancel_run(run.run_id) for run in runs])
+    for one in open_runs(instance):
+        if papers is None or papers & set(one.papers):
+            yield one, end_run(instance, one.name)
 
 
-def _follow(project: Project, tellers: dict[str, _Told]) -> None:
-    """Print news until no launch of these papers is at work; without one at work, until Ctrl-C."""
-    from repro_pipeline.background import launches
-
-    def working() -> Collection[str]:
-        return {one.paper for one in launches(project.state)} & set(tellers)
-
-    were = bool(working())
+def _follow(project: Project, tellers: Sequence[_Teller], names: set[str]) -> None:
+    """Print news until no launch of these names is at work; without one at work, until Ctrl-C."""
     while True:
-        still = working()
-        for teller in tellers.values():
+        still = not names or any(one.name in names for one in under_way(project))
+        for teller in tellers:
             teller.print_news()
-        if were and not still:
+        if not still:
             return
         time.sleep(_POLL_SECONDS)
+
+
+class _Teller(Protocol):
+    def print_news(self) -> None:
+        """Print what happened since the last call."""
+
+
+def _tellers(project: Project, named: Sequence[str], going: Sequence[UnderWay]) -> list[_Teller]:
+    """Who tells of the named papers; else of what is at work: each paper's events, and what is printed
+    by a launch of several papers."""
+    single = {one.papers[0] for one in going if len(one.papers) == 1}
+    papers = list(dict.fromkeys(named)) or sorted(single)
+    several = [] if named else [one for one in going if len(one.papers) != 1]
+    for one in (one for one in several if not one.log):
+        print(
+            f"{one.said} is {one.state}, and prints elsewhere. `repro logs -f ID` tells of one paper."
+        )
+    count = len(papers) + len(several)
+    return [
+        *(_Told(project, paper, named=count > 1) for paper in papers),
+        *(_Printed(project, one) for one in several if one.log),
+    ]
+
+
+class _Printed:
+    """What a launch of several papers prints."""
+
+    def __init__(self, project: Project, one: UnderWay) -> None:
+        self._path, self._seen = project.root / one.log, 0
+
+    def print_news(self) -> None:
+        """Print the lines that came since the last call."""
+        from repro_pipeline.report.words import plain
+
+        if not self._path.exists():  # it waits
+            return
+        with self._path.open("rb") as stream:
+            stream.seek(self._seen)
+            whole, newline, _ = stream.read().rpartition(b"\n")
+        self._seen += len(whole + newline)
+        for line in whole.decode(errors="replace").splitlines():
+            print(plain(line), flush=True)
 
 
 class _Told:
@@ -129,11 +227,14 @@ class _Told:
 
     def __init__(self, project: Project, paper: str, *, named: bool) -> None:
         from repro_pipeline.agent.story import Teller
+        from repro_pipeline.ledger.events import PROJECT_CHAIN
         from repro_pipeline.progress import KINDS, Tally
 
         self._project, self._paper = project, paper
         self._prefix = f"{paper}: " if named else ""
         self._seen = _begin_of_last_launch(project, paper)
+        sweeps = project.ledger.head(PROJECT_CHAIN)
+        self._swept = sweeps.seq if sweeps else 0
         self._teller, self._tally = Teller(), Tally()
         for event in project.ledger.events(paper, kinds=KINDS):
             if event.seq <= self._seen:
@@ -149,6 +250,21 @@ class _Told:
             for line in (*_lines(event, self._tally), self._teller.line(event)):
                 if line:
                     print(f"{event.at:%H:%M:%S} {self._prefix}{plain(line)}", flush=True)
+        for event in self._sweeps():
+            said = event.payload
+            if said["paper"] == self._paper:
+                line = f"sweep {said['number']}: {said['status']}. {said['sentence']}"
+                print(f"{event.at:%H:%M:%S} {self._prefix}{plain(line)}", flush=True)
+
+    def _sweeps(self) -> Iterator[Event]:
+        """The sweeps that ended since the last call: they stand in the project's chain."""
+        from repro_pipeline.ledger.events import PROJECT_CHAIN
+
+        for event in self._project.ledger.events(
+            PROJECT_CHAIN, kinds={"sweep_ended"}, after=self._swept
+        ):
+            self._swept = event.seq
+            yield event
 
 
 def _begin_of_last_launch(project: Project, paper: str) -> int:
@@ -177,33 +293,3 @@ def _lines(event: Event, tally: Tally) -> Iterator[str]:
         yield f"scores: {said['sentence']}"
     elif event.kind == "warning_recorded":
         yield f"! {said['sentence']}"
-
-
-def detach(project: Project, papers: Sequence[str], options: argparse.Namespace) -> int:
-    """Begin papers in the background, and say how to look after them."""
-    from repro_pipeline.background import changing, launches, log_of
-    from repro_pipeline.background import detach as begin
-
-    with changing(project.state):
-        busy = {one.paper for one in launches(project.state)} & set(papers)
-        if busy:
-            raise UserError(
-                f"a launch is at work on {', '.join(sorted(busy))}.",
-                hint=f"Follow it with `repro logs -f {min(busy)}`, or end it with `repro cancel`.",
-            )
-        begin(project.root, project.state, papers, _flags(options), options.at_once)
-    for paper in papers:
-        print(f"{paper}: in the background, prints to {log_of(project.state, paper)}")
-    names = " ".join(papers) if len(papers) < 4 else ""
-    print(f"Follow: `repro logs -f {names}`".rstrip() + ". End: `repro cancel ID` or `--all`.")
-    return OK
-
-
-def _flags(options: argparse.Namespace) -> list[str]:
-    """The flags of `repro run`, for the process that does the work."""
-    flags = ["--runner", options.runner] if options.runner else []
-    flags += ["--agent"] if options.agent else []
-    for name in ("stage", "record", "replay"):
-        if value := getattr(options, name):
-            flags += [f"--{name}", str(value.absolute() if name != "stage" else value)]
-    return flags

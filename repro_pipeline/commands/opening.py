@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from repro_pipeline.errors import UserError
 
 if TYPE_CHECKING:
     from repro_pipeline.project import Project
@@ -25,6 +30,18 @@ def papers_of(project: Project) -> list[str]:
     """The ids of a project's papers, in order."""
     folders = project.papers.iterdir() if project.papers.is_dir() else ()
     return sorted(path.name for path in folders if path.is_dir() and not path.name.startswith("."))
+
+
+@contextmanager
+def alone(project: Project, lock: str, on: str) -> Iterator[None]:
+    """Hold a launch's lock; say so where another launch is at work, and wait for its end."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(project.locked(lock, wait=False))
+        except UserError:
+            print(f"Another launch is at work on {on}; waiting for its end.", file=sys.stderr)
+            held.enter_context(project.locked(lock))
+        yield
 
 
 def instance_of(project: Project):

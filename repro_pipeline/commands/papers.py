@@ -196,10 +196,12 @@ def _fetch(
 
 def status(options: argparse.Namespace) -> int:
     """How each paper stands."""
+    from repro_pipeline.commands.launches import under_way
     from repro_pipeline.terminal import print_status
 
     project = opening.project_here()
-    return print_status(project, options.papers or opening.papers_of(project))
+    papers = options.papers or opening.papers_of(project)
+    return print_status(project, papers, under_way(project))
 
 
 def report(options: argparse.Namespace) -> int:

@@ -7,12 +7,14 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from repro_pipeline.commands import opening
+from repro_pipeline.commands import launches, opening
 from repro_pipeline.commands.exits import FAULT, OK
+from repro_pipeline.commands.interrupts import interruptible
 from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import BundleError, UserError
 
 if TYPE_CHECKING:
+    from repro_pipeline.background import Work
     from repro_pipeline.project import Project
     from repro_pipeline.scoring.changes import ScoreChange
     from repro_pipeline.scoring.history import Scoring
@@ -27,7 +29,9 @@ def add_to(commands) -> None:
         action="store_true",
         help="every paper whose scores are of another rubric or of older evidence",
     )
-    one.add_argument("--json", action="store_true", help="print one JSON object per paper")
+    how = one.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="print one JSON object per paper")
+    launches.add_detach(how, several=False)
     one = command(commands, history, "score-history")
     one.add_argument("paper", metavar="ID")
     one.add_argument(
@@ -41,29 +45,52 @@ def rescore(options: argparse.Namespace) -> int:
 
     Says which outcomes changed, and which settings of the rubric made them change.
     """
-    from assets.rescore import papers_with_evidence, rescore_papers
-    from assets.rubric import observe_if_changed
-    from assets.watch import register_papers
-    from resources.launches import ALL_PAPERS, BY_COMMAND, end_dead_launches
-    from resources.project import ProjectResource
+    from assets.rescore import papers_with_evidence
+    from repro_pipeline.background import Work
 
     project = opening.project_here()
     papers = _chosen(project, options, papers_with_evidence(project))
+    chosen = ["--stale"] if options.stale else papers
+    work = Work(command=("rescore", *chosen), papers=tuple(papers))
+    if options.detach:
+        return launches.detach(project, [work])
+    interruptible()
+    launch = _rescore(project, work)
+    return _print_outcome(project, papers, launch=launch, as_json=options.json)
+
+
+def _rescore(project: Project, work: Work) -> str:
+    """Score papers in this process; the launch's id."""
+    import dagster as dg
+
+    from assets.rescore import rescore_papers
+    from assets.rubric import observe_if_changed
+    from assets.watch import register_papers
+    from repro_pipeline.background import at_work
+    from resources.launches import ALL_PAPERS, BY_COMMAND, end_dead_launches
+    from resources.project import ProjectResource
+
     instance = opening.instance_of(project)
     end_dead_launches(instance, project)
     register_papers(instance, project)
     observe_if_changed(instance, project)
-    with project.locked(ALL_PAPERS):
-        result = rescore_papers.execute_in_process(
-            instance=instance,
-            resources={"project": ProjectResource(root=str(project.root))},
-            tags=BY_COMMAND,
-            run_config={
-                "ops": {"rescore": {"config": {"papers": papers, "tell": True}}},
-                "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
-            },
-        )
-    return _print_outcome(project, papers, launch=result.run_id, as_json=options.json)
+    try:
+        with (
+            opening.alone(project, ALL_PAPERS, "the scores"),
+            at_work(project.state, work),
+        ):
+            result = rescore_papers.execute_in_process(
+                instance=instance,
+                resources={"project": ProjectResource(root=str(project.root))},
+                tags=BY_COMMAND,
+                run_config={
+                    "ops": {"rescore": {"config": {"papers": list(work.papers), "tell": True}}},
+                    "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+                },
+            )
+    except dg.DagsterExecutionInterruptedError:
+        raise KeyboardInterrupt from None
+    return result.run_id
 
 
 def history(options: argparse.Namespace) -> int:

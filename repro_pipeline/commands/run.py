@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,18 +32,7 @@ def add_to(commands) -> None:
         action="store_true",
         help="let models write the code, even where there is some (which they start from)",
     )
-    one.add_argument(
-        "--detach",
-        action="store_true",
-        help="in the background, out of reach of a hang-up; see `repro logs -f` and `repro cancel`",
-    )
-    one.add_argument(
-        "--at-once",
-        type=int,
-        default=2,
-        metavar="N",
-        help="papers at the same time, with --detach (default 2)",
-    )
+    launches.add_detach(one, several=True)
     session = one.add_mutually_exclusive_group()
     session.add_argument(
         "--record",
@@ -62,6 +50,8 @@ def add_to(commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Materialise the stages of papers, show the progress, sum up."""
+    from repro_pipeline.background import Work
+
     how = {
         "runner": options.runner,
         "agent": options.agent,
@@ -74,8 +64,6 @@ def run(options: argparse.Namespace) -> int:
             "no paper to run.",
             hint="Name one (`repro run ID`), take `--all`, or add one with `repro add PATH`.",
         )
-    if options.at_once < 1:
-        raise UserError("needs at least one paper at a time.", where="--at-once")
     if len(papers) > 1 and (options.record or options.replay):
         raise UserError("a session is of one paper.", hint="Run one paper at a time with it.")
     if _runs_code(options.stage):
@@ -84,7 +72,8 @@ def run(options: argparse.Namespace) -> int:
     found = [paper for paper in papers if _opens(project, paper)]
     codes = [MENDABLE] if len(found) < len(papers) else []
     if options.detach and found:
-        return max([launches.detach(project, found, options), *codes])
+        works = [Work(command=("run", paper, *_flags(options)), papers=(paper,)) for paper in found]
+        return max([launches.detach(project, works, options.at_once), *codes])
     interruptible()
     for paper in found:
         try:
@@ -93,6 +82,16 @@ def run(options: argparse.Namespace) -> int:
             if options.record:
                 _keep_session(project, paper, options.record)
     return FAULT if FAULT in codes else max(codes)
+
+
+def _flags(options: argparse.Namespace) -> list[str]:
+    """The flags of this command, for the process that does the work."""
+    flags = ["--runner", options.runner] if options.runner else []
+    flags += ["--agent"] if options.agent else []
+    for name in ("stage", "record", "replay"):
+        if value := getattr(options, name):
+            flags += [f"--{name}", str(value.absolute() if name != "stage" else value)]
+    return flags
 
 
 def _opens(project: Project, paper: str) -> bool:
@@ -113,7 +112,7 @@ def _run_one(project: Project, paper: str, stage: str | None, how: Mapping[str, 
 
     from assets.rubric import observe_if_changed
     from assets.watch import register_papers
-    from repro_pipeline.background import at_work
+    from repro_pipeline.background import Work, at_work
     from repro_pipeline.definitions import build_definitions
     from repro_pipeline.terminal import Progress, note_in_report, print_outcome, was_interrupted
     from resources.launches import BY_COMMAND, end_dead_launches, launch_lock
@@ -127,8 +126,8 @@ def _run_one(project: Project, paper: str, stage: str | None, how: Mapping[str, 
     job = build_definitions(project.root, {"project": resource}).resolve_job_def("reproduce_paper")
     try:
         with (
-            _alone(project, paper, launch_lock(paper)),
-            at_work(project.state, paper),
+            opening.alone(project, launch_lock(paper), paper),
+            at_work(project.state, Work(command=("run", paper), papers=(paper,))),
             Progress(project, paper),
         ):
             result = job.execute_in_process(
@@ -157,18 +156,6 @@ def _run_one(project: Project, paper: str, stage: str | None, how: Mapping[str, 
             if event.is_step_failure
         },
     )
-
-
-@contextmanager
-def _alone(project: Project, paper: str, lock: str) -> Iterator[None]:
-    """Wait while another `repro run` is at work on the paper: two would mix their stages."""
-    with ExitStack() as held:
-        try:
-            held.enter_context(project.locked(lock, wait=False))
-        except UserError:
-            print(f"Another launch is at work on {paper}; waiting for its end.", file=sys.stderr)
-            held.enter_context(project.locked(lock))
-        yield
 
 
 def _keep_session(project: Project, paper: str, path: Path) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from repro_pipeline.commands import opening
+from repro_pipeline.commands import launches, opening
 from repro_pipeline.commands.exits import MENDABLE, OK
+from repro_pipeline.commands.interrupts import interruptible
 from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import UserError
 
 if TYPE_CHECKING:
+    from repro_pipeline.background import Work
     from repro_pipeline.ledger.events import SweepEnded
     from repro_pipeline.project import Project
 
@@ -25,6 +27,13 @@ def add_to(commands) -> None:
         action="store_true",
         help="with what the requirements resolve to now, in place of the lock",
     )
+    one.add_argument(
+        "--number",
+        type=int,
+        metavar="N",
+        help="go on with this sweep, which was begun and awaits the papers that are named",
+    )
+    launches.add_detach(one, several=True)
 
 
 def sweep(options: argparse.Namespace) -> int:
@@ -33,35 +42,51 @@ def sweep(options: argparse.Namespace) -> int:
     The same experiment must come to the same conclusion, or it is said why not. No score changes.
     """
     from assets.rescore import papers_with_evidence
+    from repro_pipeline.background import Work
+    from repro_pipeline.sweeps.run import begin_sweep, check_begun, standing_of
+
+    project, fresh = opening.project_here(), options.fresh_dependencies
+    papers = papers_with_evidence(project) if options.all else list(dict.fromkeys(options.papers))
+    if not papers:
+        raise UserError("no paper to sweep.", hint="Name one that was reproduced, or take `--all`.")
+    for paper in papers:  # these raise before anything is begun
+        standing_of(project, paper)
+        if options.number:
+            check_begun(project, options.number, paper, fresh_dependencies=fresh)
+    project.runner.enforcement()
+    number = options.number or begin_sweep(
+        project, papers, fresh_dependencies=fresh, launch="command"
+    )
+    flags = ("--number", str(number), *(["--fresh-dependencies"] if fresh else []))
+    works = [Work(command=("sweep", paper, *flags), papers=(paper,)) for paper in papers]
+    if options.detach:
+        return launches.detach(project, works, options.at_once)
+    interruptible()
+    rows = [_sweep_one(project, work, number, fresh) for work in works]
+    return OK if all(row.result for row in rows) else MENDABLE
+
+
+def _sweep_one(project: Project, work: Work, number: int, fresh: bool) -> SweepEnded:
+    """Sweep one paper in this process, with the ledger's news on the terminal; its row."""
+    import dagster as dg
+
     from assets.sweeps import sweep_config
     from assets.watch import register_papers
     from repro_pipeline.background import at_work
     from repro_pipeline.definitions import build_definitions
-    from repro_pipeline.sweeps.run import begin_sweep, standing_of
     from repro_pipeline.sweeps.trend import swept
     from repro_pipeline.terminal import Progress
     from resources.launches import BY_COMMAND, end_dead_launches, launch_lock
 
-    project = opening.project_here()
-    papers = papers_with_evidence(project) if options.all else options.papers
-    if not papers:
-        raise UserError("no paper to sweep.", hint="Name one that was reproduced, or take `--all`.")
-    for paper in papers:
-        standing_of(project, paper)  # raises before anything is begun
-    project.runner.enforcement()
+    (paper,) = work.papers
     instance = opening.instance_of(project)
     end_dead_launches(instance, project)
     register_papers(instance, project)
-    fresh, job = (
-        options.fresh_dependencies,
-        build_definitions(project.root).resolve_job_def("sweep_paper"),
-    )
-    number = begin_sweep(project, papers, fresh_dependencies=fresh, launch="command")
-    rows = []
-    for paper in papers:
+    job = build_definitions(project.root).resolve_job_def("sweep_paper")
+    try:
         with (
-            project.locked(launch_lock(paper)),
-            at_work(project.state, paper),
+            opening.alone(project, launch_lock(paper), paper),
+            at_work(project.state, work),
             Progress(project, paper),
         ):
             job.execute_in_process(
@@ -73,9 +98,11 @@ def sweep(options: argparse.Namespace) -> int:
                     "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
                 },
             )
-        rows.append(swept(project, paper)[-1][1])
-        _print(project, rows[-1])
-    return OK if all(row.result for row in rows) else MENDABLE
+    except dg.DagsterExecutionInterruptedError:
+        raise KeyboardInterrupt from None
+    row = swept(project, paper)[-1][1]
+    _print(project, row)
+    return row
 
 
 def _print(project: Project, row: SweepEnded) -> None:

@@ -75,16 +75,21 @@ def begin_sweep(
             return number
 
 
-def check_begun(project: Project, number: int, paper: str) -> None:
-    """Raise UserError unless a sweep of this number awaits the paper: its seeds would not be fresh."""
+def check_begun(project: Project, number: int, paper: str, *, fresh_dependencies: bool) -> None:
+    """Raise UserError unless a sweep of this number and kind awaits the paper: its seeds would not be
+    fresh, or its record untrue."""
     chain = project.ledger.events(PROJECT_CHAIN, kinds={"sweep_started", "sweep_ended"})
     rows = [event.content for event in chain if event.payload["number"] == number]
+    begun = [row for row in rows if isinstance(row, SweepStarted) and paper in row.papers]
     if any(isinstance(row, SweepEnded) and row.paper == paper for row in rows):
         said = f"sweep {number} of '{paper}' has ended"
-    elif any(isinstance(row, SweepStarted) and paper in row.papers for row in rows):
-        return
-    else:
+    elif not begun:
         said = f"no sweep {number} of '{paper}' was begun"
+    elif begun[0].fresh_dependencies != fresh_dependencies:
+        kind = "with" if begun[0].fresh_dependencies else "without"
+        said = f"sweep {number} was begun {kind} fresh dependencies"
+    else:
+        return
     raise UserError(f"{said}.", where="number", hint="0 begins one, with seeds of its own.")
 
 

@@ -8,12 +8,17 @@ import sys
 import time
 from pathlib import Path
 
+import dagster as dg
 import pytest
+from dagster._core.events import DagsterEvent
 
-from repro_pipeline.background import at_work, folder_of, launches
+from repro_pipeline.background import Work, at_work, folder_of, launches
 from repro_pipeline.cli import main
+from repro_pipeline.commands import opening
+from repro_pipeline.definitions import build_definitions
 from repro_pipeline.progress import Tally
 from repro_pipeline.project import Project
+from resources.launches import BY_COMMAND
 from tests.bundles import make_bundle
 
 
@@ -48,12 +53,34 @@ def test_status_shows_the_launch_at_work_not_the_outcome_before(project, opened:
 
 def test_status_shows_what_waits(project, opened: Project, capsys):
     make_bundle(project / "papers" / "tiny")
-    with at_work(opened.state, "tiny"):
+    with at_work(opened.state, Work(command=("run", "tiny"), papers=("tiny",))):
         assert "tiny - running" in status(capsys)
         file = folder_of(opened.state) / "tiny.json"
         file.write_text(file.read_text().replace("running", "waiting"))
         assert "tiny - queued" in status(capsys)
     assert "tiny - not run" in status(capsys)
+
+
+def test_status_shows_what_dagster_has_in_hand(project, opened: Project, capsys):
+    """Runs of the UI, of schedules and of sensors; those of commands are known by their processes."""
+    make_bundle(project / "papers" / "tiny")
+    instance = opening.instance_of(opened)
+    job = build_definitions(project).resolve_job_def("sweep_paper")
+
+    def run(event: dg.DagsterEventType, tags: dict[str, str]) -> None:
+        made = instance.create_run_for_job(job, tags=tags)
+        instance.report_dagster_event(DagsterEvent(event.value, job.name), made.run_id)
+
+    tiny = {"dagster/partition": "tiny"}
+    run(dg.DagsterEventType.RUN_START, {**tiny, **BY_COMMAND})
+    run(dg.DagsterEventType.RUN_SUCCESS, tiny)
+    assert "tiny - not run" in status(capsys)
+    run(dg.DagsterEventType.RUN_STARTING, tiny)
+    assert "tiny - starting sweep_paper of tiny; `repro logs -f tiny`" in status(capsys)
+    run(dg.DagsterEventType.RUN_START, tiny)  # what is at work is said before what is to be
+    assert "tiny - running sweep_paper of tiny" in status(capsys)
+    run(dg.DagsterEventType.RUN_START, {})
+    assert "Dagster's job sweep_paper is running." in status(capsys)
 
 
 def test_runs_are_counted_and_probes_named(project: Path, opened: Project, capfd):

@@ -128,14 +128,16 @@ def test_a_sweep_that_was_killed_stays_in_the_report_and_its_seeds_are_used_once
     rows = [(row["number"], row["status"]) for row in report["trend"]["sweeps"]]
     assert rows == [(1, "no result"), (2, "ok")]
     assert "left no result" in (project / "reports" / "tiny" / "report.html").read_text()
-    check_begun(reproduced, 1, "tiny")  # it may still be taken up
+    check_begun(reproduced, 1, "tiny", fresh_dependencies=False)  # it may still be taken up
+    with pytest.raises(UserError, match="without fresh dependencies"):
+        check_begun(reproduced, 1, "tiny", fresh_dependencies=True)
     for number, paper, said in (
         (2, "tiny", "has ended"),
         (3, "tiny", "no sweep 3"),
         (1, "b", "no"),
     ):
         with pytest.raises(UserError, match=said):
-            check_begun(reproduced, number, paper)
+            check_begun(reproduced, number, paper, fresh_dependencies=False)
 
 
 def test_numbers_of_sweeps_are_given_once(opened):

@@ -20,6 +20,7 @@ from repro_pipeline.ledger.projections import attempts
 from repro_pipeline.project import Project
 from repro_pipeline.stages import latest
 from repro_pipeline.status import Status
+from repro_pipeline.sweeps.trend import swept
 from resources.opening import open_project
 from tests.bundles import make_bundle
 
@@ -60,10 +61,10 @@ def test_two_papers_at_once_survive_a_hang_up_and_one_is_ended(slow: Project, re
         os.killpg(process.pid, signal.SIGHUP)  # nothing of it is left in the terminal's session
 
     until(lambda: made(slow, "one") and made(slow, "two"))
-    states = {one.paper: one.state for one in launches(slow.state)}
+    states = {one.name: one.state for one in launches(slow.state)}
     assert states == {"one": "running", "two": "running", "three": "waiting"}
     assert main(["cancel", "two", "three"]) == 0
-    assert {one.paper for one in launches(slow.state)} == {"one"}
+    assert {one.name for one in launches(slow.state)} == {"one"}
     assert main(["run", "one", "--detach"]) == 2  # it is at work already
 
     follower = repro("logs", "-f", "one")
@@ -106,13 +107,18 @@ def test_a_full_disk_under_one_log_ends_no_keeper(slow: Project, project: Path):
     (folder / "one.log").symlink_to("/dev/full")
     for paper in ("one", "two"):
         waits = Launch.model_validate(
-            {**_WAITS, "paper": paper, "born": _born(os.getpid()), "pid": os.getpid()}
+            {
+                **_WAITS,
+                "command": ("run", paper, "--stage", "paper_bundle"),
+                "papers": (paper,),
+                "born": _born(os.getpid()),
+                "pid": os.getpid(),
+            }
         )
         (folder / f"{paper}.json").write_text(waits.model_dump_json())
     keeper = [sys.executable, "-m", "repro_pipeline.background", "1"]
-    papers = ["--stage", "paper_bundle", "--", "one", "two"]
     done = subprocess.run(
-        [*keeper, *papers],
+        [*keeper, "one", "two"],
         check=False,
         cwd=project,
         input="",
@@ -143,7 +149,7 @@ def test_what_cannot_be_written_is_said_without_a_traceback(project: Path, monke
 def test_a_number_given_anew_is_not_taken_for_a_launch(project: Path):
     state = open_project(project).state
     mine = Launch.model_validate(
-        {"paper": "x", "state": "running", "pid": os.getpid(), "born": 1, "at": _NOW, "log": None}
+        {**_WAITS, "command": ("run", "x"), "papers": ("x",), "pid": os.getpid(), "born": 1}
     )
     (state / "launches").mkdir(exist_ok=True)
     (state / "launches" / "x.json").write_text(mine.model_dump_json())
@@ -171,7 +177,41 @@ def test_what_a_killed_keeper_never_began_is_said(slow: Project, repro, capsys):
     (waiting,) = (one for one in launches(slow.state) if one.state == "waiting")
     os.kill(waiting.pid, signal.SIGKILL)  # the keeper
     until(lambda: not waiting.alive)
-    assert [one.paper for one in lost(slow.state) if one.state == "waiting"] == ["two"]
+    assert [one.name for one in lost(slow.state) if one.state == "waiting"] == ["two"]
     capsys.readouterr()
     assert main(["logs", "two"]) == 0
     assert "two: never begun" in capsys.readouterr().out
+
+
+@pytest.mark.timeout(600)
+def test_sweeps_and_a_rescoring_in_the_background_by_the_same_keeper(project: Path, repro, capsys):
+    opened = open_project(project)
+    for name in ("one", "two"):
+        make_bundle(project / "papers" / name)
+    assert main(["run", "--all"]) == 0
+    rubric = project / "rubric.yaml"
+    rubric.write_text(rubric.read_text().replace("threshold: 0.05", "threshold: 0.02"))
+    assert repro("rescore", "--stale", "--detach").wait(60) == 0
+    (launch,) = launches(opened.state)
+    assert (launch.what, launch.papers) == ("rescore", ("one", "two"))
+    assert main(["rescore", "one", "--detach"]) == 2  # one at a time
+    capsys.readouterr()
+    assert main(["status"]) == 0
+    assert "rescore of 2 papers; `repro logs -f one`" in " ".join(capsys.readouterr().out.split())
+    assert main(["logs", "-f"]) == 0
+    told = capsys.readouterr().out
+    assert "2 of 2  two: " in told and "2 scored again, 0 stood already" in told
+    assert launches(opened.state) == ()
+
+    assert repro("sweep", "--all", "--detach", "--at-once", "1").wait(60) == 0
+    states = {one.name: one.state for one in launches(opened.state)}
+    assert set(states) == {"one@sweep", "two@sweep"} and "waiting" in states.values()
+    assert main(["cancel", "two"]) == 0
+    assert "Ended sweep of two" in capsys.readouterr().out
+    assert main(["logs", "-f", "one"]) == 0
+    assert "sweep 1: ok. 2 of 2 claims as before." in capsys.readouterr().out
+    assert "exit code 0" in log_of(opened.state, "one@sweep").read_text()
+    assert [(row.paper, row.number) for _, row in swept(opened, "one")] == [("one", 1)]
+    assert swept(opened, "two") == ()
+    assert main(["sweep", "two", "--number", "1"]) == 0  # the sweep awaits it still
+    assert main(["sweep", "two", "--number", "1"]) == 2

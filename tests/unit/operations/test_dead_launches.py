@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import subprocess
+import threading
 from pathlib import Path
 
 import dagster as dg
@@ -17,6 +18,7 @@ from resources.launches import (
     BY_COMMAND,
     end_dead_launches,
     end_orphaned_launches,
+    end_run,
     launch_lock,
 )
 from resources.opening import open_project
@@ -31,6 +33,10 @@ def work() -> None:
 def instance(tmp_path: Path):
     with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
         yield instance
+
+
+def _hang_up(server: socket.socket) -> None:
+    server.accept()[0].close()
 
 
 def started(instance: dg.DagsterInstance, pid: int, **tags: str) -> str:
@@ -57,6 +63,26 @@ def test_a_launch_that_died_with_its_server_is_ended_and_no_other(instance, tmp_
     assert instance.get_run_by_id(lost).status is dg.DagsterRunStatus.FAILURE
     for run_id in (at_work, watched):
         assert instance.get_run_by_id(run_id).status is dg.DagsterRunStatus.STARTED
+
+
+def test_what_cannot_be_asked_to_end_is_said_with_the_way_to_end_it(instance, tmp_path):
+    """Dagster asks the server that began a launch; the worker of one that died with it is at work still."""
+    dead = {".dagster/grpc_info": json.dumps({"host": "localhost", "socket": str(tmp_path / "no")})}
+    at_work = started(instance, os.getpid(), **dead)
+    assert f"`kill -INT {os.getpid()}`" in end_run(instance, at_work)
+    assert instance.get_run_by_id(at_work).status is dg.DagsterRunStatus.STARTED
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    lost = started(instance, gone.pid, **dead)
+    assert end_run(instance, lost) is None
+    assert instance.get_run_by_id(lost).status is dg.DagsterRunStatus.CANCELED
+    with socket.socket(socket.AF_UNIX) as server:  # takes the question and gives no answer
+        server.bind(str(tmp_path / "here"))
+        server.listen()
+        here = json.dumps({"host": "localhost", "socket": str(tmp_path / "here")})
+        mute = started(instance, gone.pid, **{".dagster/grpc_info": here})
+        threading.Thread(target=_hang_up, args=(server,), daemon=True).start()
+        assert "cannot be asked to end" in end_run(instance, mute)
 
 
 def test_commands_that_were_killed_are_ended_once_their_lock_is_free(instance, project):
