@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -180,17 +181,36 @@ class Hook(Frozen):
         return self
 
 
+def is_loopback(host: str) -> bool:
+    """Whether a host's name or address is this machine's own, and nobody listens on the way."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 class Email(Frozen):
-    """A mail server, and who writes to whom."""
+    """A mail server, and who writes to whom. A password goes through TLS, or to this machine alone."""
 
     sender: str
     to: Annotated[tuple[str, ...], Field(min_length=1)]
     host: str
-    port: Annotated[int, Field(ge=1, le=65535)] = 587
+    port: Annotated[int, Field(ge=1, le=65535)] | None = None
+    """None: the usual one, 587 with STARTTLS, 465 with SSL, 25 with none."""
     security: Literal["starttls", "ssl", "none"] = "starttls"
     user: str | None = None
     """None: the server wants no login."""
     password_env: EnvironmentVariable | None = None
+
+    @model_validator(mode="after")
+    def _secret_on_the_way(self) -> Email:
+        if self.user and not self.password_env:
+            raise ValueError("`user` needs `password_env`: the variable that holds the password")
+        if self.user and self.security == "none" and not is_loopback(self.host):
+            raise ValueError(
+                "a password would be sent in clear: take `security: starttls` or `ssl`"
+            )
+        return self
 
 
 AlertKind = Literal["run_failed", "stage_failed", "overall_fail", "budget", "sweep"]

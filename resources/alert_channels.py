@@ -19,6 +19,7 @@ from repro_pipeline.errors import ServiceError
 
 SECONDS = 10.0
 """The longest wait for a server."""
+_PORTS = {"starttls": 587, "ssl": 465, "none": 25}
 
 Send = Callable[[Alert], None]
 """Raises ServiceError where the alert was not taken."""
@@ -70,12 +71,18 @@ def _mail(config: Email, alert: Alert) -> None:
         partial(smtplib.SMTP_SSL, context=secure) if config.security == "ssl" else smtplib.SMTP
     )
     try:
-        with connect(config.host, config.port, timeout=SECONDS) as server:
+        port = config.port or _PORTS[config.security]
+        with connect(config.host, port, timeout=SECONDS) as server:
             if config.security == "starttls":
-                server.starttls(context=secure)
+                server.starttls(context=secure)  # raises where it is refused: nothing goes in clear
             if config.user:
                 server.login(config.user, _secret(config.password_env))
             server.send_message(message)
+    except smtplib.SMTPNotSupportedError as error:
+        raise ServiceError(
+            f"the mail server does not do what `alerts: email:` asks for: {error}",
+            hint="See `security` and `port` there.",
+        ) from None
     except (OSError, smtplib.SMTPException) as error:
         raise ServiceError(f"the mail server took no mail ({type(error).__name__}).") from None
 

@@ -14,13 +14,16 @@ import pytest
 import yaml
 
 from assets.alerts import send_alerts
-from repro_pipeline.alerts import budget_alerts, due
+from repro_pipeline.alerts import Alert, budget_alerts, due
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.cli import main
 from repro_pipeline.commands import opening
+from repro_pipeline.config import Alerts
 from repro_pipeline.definitions import build_definitions
+from repro_pipeline.errors import ServiceError
 from repro_pipeline.ledger.events import PROJECT_CHAIN, ModelReserved, StageFinished
 from repro_pipeline.status import Status
+from resources.alert_channels import channels
 from resources.opening import open_project
 from resources.project import ProjectResource, _open
 from tests.bundles import make_bundle
@@ -40,12 +43,19 @@ class Hook(BaseHTTPRequestHandler):
 
 
 class Mail(socketserver.StreamRequestHandler):
-    """Just enough SMTP to take a message."""
+    """Just enough SMTP to take a message, and a password; the server notes each word it is told."""
 
     def handle(self) -> None:
         self.wfile.write(b"220 here\r\n")
         while line := self.rfile.readline():
             word = line.strip().upper()
+            self.server.told.append(word)
+            if word.startswith(b"EHLO"):
+                self.wfile.write(b"250-here\r\n250 AUTH PLAIN\r\n")
+                continue
+            if word.startswith(b"AUTH"):
+                self.wfile.write(b"235 in\r\n")
+                continue
             if word == b"DATA":
                 self.wfile.write(b"354 go\r\n")
                 text = b""
@@ -59,7 +69,7 @@ class Mail(socketserver.StreamRequestHandler):
 
 @contextmanager
 def serving(server):
-    server.taken, server.answer = [], 200
+    server.taken, server.told, server.answer = [], [], 200
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield server
     server.shutdown()
@@ -239,7 +249,37 @@ def test_an_address_that_is_missing_is_said_and_nothing_is_sent_without_alerts(p
     assert hook.taken == []
 
 
-def test_settings_that_are_wrong_are_refused(project, capsys):
-    (project / "repro.yaml").write_text("alerts: {webhook: {url: 'http://x', url_env: X}}\n")
+def test_a_password_goes_in_clear_to_this_machine_alone(project, mail, monkeypatch):
+    """By default it goes through TLS, and to nobody who offers none."""
+    monkeypatch.setenv("MAIL_WORD", "secret-word")
+    port = mail.server_address[1]
+    known = {"sender": "r@x", "to": ["me@x"], "host": "127.0.0.1", "port": port}
+    known |= {"user": "me", "password_env": "MAIL_WORD"}
+    alert = Alert(about="sweep", paper="tiny", reason="Changed.")
+    send = channels(Alerts.model_validate({"email": known}))["email"]
+    with pytest.raises(ServiceError, match="STARTTLS"):
+        send(alert)
+    assert mail.taken == [] and not any(b"AUTH" in word for word in mail.told)
+    with pytest.raises(ServiceError, match="took no mail"):  # no TLS where it is to begin with it
+        channels(Alerts.model_validate({"email": {**known, "security": "ssl"}}))["email"](alert)
+    assert not any(b"AUTH" in word for word in mail.told)
+    clear = {**known, "security": "none"}
+    channels(Alerts.model_validate({"email": clear}))["email"](alert)
+    assert any(b"AUTH" in word for word in mail.told) and len(mail.taken) == 1
+
+
+@pytest.mark.parametrize(
+    ("alerts", "said"),
+    [
+        ("webhook: {url: 'http://x', url_env: X}", "url_env"),
+        ("email: {sender: r@x, to: [m@x], host: m, user: r}", "password_env"),
+        (
+            "email: {sender: r@x, to: [m@x], host: mail.x, user: r, password_env: P, security: none}",
+            "a password would be sent in clear",
+        ),
+    ],
+)
+def test_settings_that_are_wrong_are_refused(project, capsys, alerts, said):
+    (project / "repro.yaml").write_text(f"alerts: {{{alerts}}}\n")
     assert main(["status"]) == 2
-    assert "url_env" in capsys.readouterr().err
+    assert said in capsys.readouterr().err

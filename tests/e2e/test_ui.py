@@ -15,8 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from repro_pipeline.cli import main
+from repro_pipeline.project import Project
 from repro_pipeline.scoring.model import Scores
 from repro_pipeline.stages import latest, output_of
+from repro_pipeline.status import Status
 from resources.opening import open_project
 from tests.bundles import make_bundle
 
@@ -74,29 +77,37 @@ class Server:
 @pytest.fixture
 def server(project: Path, repro):
     make_bundle(project / "papers" / "tiny")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = _free_port()
     process = repro("ui", "--port", str(port))
     running = Server(f"http://127.0.0.1:{port}")
-    while True:
-        assert process.poll() is None, process.stdout.read()
-        try:
-            running.ask("{ version }")
-            break
-        except OSError:
-            time.sleep(0.5)
-    # What nobody reads fills the pipe in the end, and then all of Dagster waits.
-    threading.Thread(target=process.stdout.read, daemon=True).start()
+    _await(running, process)
     yield running
     os.kill(process.pid, signal.SIGINT)
     assert process.wait(60) == 0
 
 
-def test_term_ends_all_of_it_though_a_script_had_sigint_ignored(project: Path):
+def _free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        return free.getsockname()[1]
+
+
+def _await(server: Server, process: subprocess.Popen) -> None:
+    """Wait until it answers."""
+    if process.stdout:
+        # What nobody reads fills the pipe in the end, and then all of Dagster waits.
+        threading.Thread(target=process.stdout.read, daemon=True).start()
+    while True:
+        assert process.poll() is None
+        try:
+            server.ask("{ version }")
+            return
+        except OSError:
+            time.sleep(0.5)
+
+
+def test_term_ends_all_of_it_though_a_script_had_sigint_ignored(project: Path):
+    port = _free_port()
     command = [sys.executable, "-m", "repro_pipeline.cli", "ui", "--port", str(port)]
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as by `repro ui &` in a script
     try:
@@ -104,21 +115,62 @@ def test_term_ends_all_of_it_though_a_script_had_sigint_ignored(project: Path):
     finally:
         signal.signal(signal.SIGINT, before)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    running = Server(f"http://127.0.0.1:{port}")
-    while True:
-        assert process.poll() is None
-        try:
-            running.ask("{ version }")
-            break
-        except OSError:
-            time.sleep(0.5)
+    _await(Server(f"http://127.0.0.1:{port}"), process)
     group = int(children.read_text().split()[0])
     process.terminate()
     assert process.wait(60) == 0
     with pytest.raises(ProcessLookupError):
         os.killpg(group, 0)
-    left = [p for p in Path("/proc").glob("[0-9]*/environ") if _in(p, str(project))]
-    assert left == []
+    assert _of(project) == set()
+
+
+@pytest.mark.timeout(300)
+def test_kill_9_leaves_nothing_and_the_same_port_serves_again_at_once(project: Path, repro, capsys):
+    make_bundle(
+        project / "papers" / "slow", behaviour="slow", settings={"sleep": 60.0}, seeds=[1, 2]
+    )
+    port = _free_port()
+    process, running = repro("ui", "--port", str(port)), Server(f"http://127.0.0.1:{port}")
+    _await(running, process)
+    opened = open_project(project)
+    look_and_cancel(running, opened, capsys)
+    begin(running, "reproduce_paper", "slow")
+    _await_runs(opened, 4)
+    processes = _of(project)
+    assert len(processes) > 4  # the servers, and the run's worker
+    os.kill(process.pid, signal.SIGKILL)
+    again = repro("ui", "--port", str(port))
+    while processes & _of(project):
+        time.sleep(0.2)
+    _await(running, again)
+    again.send_signal(signal.SIGINT)
+    assert again.wait(60) == 0
+    assert _of(project) == set()
+
+
+def look_and_cancel(server: Server, project: Project, capsys) -> None:
+    """What the UI launched is known to the commands, and ended by them."""
+    runs = [begin(server, job, "slow") for job in ("reproduce_paper", "sweep_paper")]
+    _await_runs(project, 2)
+    assert main(["status"]) == 0
+    assert "running, 0 of 2 `repro logs -f slow`" in " ".join(capsys.readouterr().out.split())
+    assert main(["cancel", "slow"]) == 0
+    told = capsys.readouterr().out
+    assert "Ended sweep_paper of slow (queued, of Dagster)." in told
+    assert "Ended slow (running, of Dagster)." in told
+    assert {server.ask(RUN, id=run)["runOrError"]["status"] for run in runs} == {"CANCELED"}
+    assert latest(project, "slow", "baseline").status is Status.CANCELLED
+    assert main(["cancel", "slow"]) == 2
+
+
+def _await_runs(project: Project, count: int) -> None:
+    while len(list(project.ledger.events("slow", kinds={"attempt_started"}))) < count:
+        time.sleep(0.5)
+
+
+def _of(project: Path) -> set[str]:
+    """The servers and workers of a project."""
+    return {p.parent.name for p in Path("/proc").glob("[0-9]*/environ") if _in(p, str(project))}
 
 
 def _in(environ: Path, folder: str) -> bool:
@@ -136,7 +188,17 @@ def check(server: Server, name: str, paper: str = "tiny") -> dict:
 
 
 def launch(server: Server, job: str, paper: str | None, config: dict | None = None) -> str:
-    """Launch a job as the launchpad does, of one paper or of none; wait for its end; its status."""
+    """Launch a job, wait for its end; its status."""
+    run = begin(server, job, paper, config)
+    while True:
+        status = server.ask(RUN, id=run)["runOrError"]["status"]
+        if status in {"SUCCESS", "FAILURE", "CANCELED"}:
+            return status
+        time.sleep(0.5)
+
+
+def begin(server: Server, job: str, paper: str | None, config: dict | None = None) -> str:
+    """Launch a job as the launchpad does, of one paper or of none; the run's id."""
     repository = {"repositoryName": "__repository__", "repositoryLocationName": "repro_pipeline"}
     params = {
         "selector": {**repository, "pipelineName": job},
@@ -148,11 +210,7 @@ def launch(server: Server, job: str, paper: str | None, config: dict | None = No
     }
     launched = server.ask(LAUNCH, params=params)["launchRun"]
     assert launched["__typename"] == "LaunchRunSuccess", launched
-    while True:
-        status = server.ask(RUN, id=launched["run"]["runId"])["runOrError"]["status"]
-        if status in {"SUCCESS", "FAILURE", "CANCELED"}:
-            return status
-        time.sleep(0.5)
+    return launched["run"]["runId"]
 
 
 def asset(server: Server, name: str) -> dict:
