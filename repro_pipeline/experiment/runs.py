@@ -89,7 +89,7 @@ class Laboratory:
     outputs: tuple[OutputMapping, ...] = ()
     sealed: SealedLabels = NOTHING_SEALED
     say: Callable[[str], None] = lambda line: None
-    """Is told now and then what a run prints."""
+    """Is told which runs end how, and now and then what one prints."""
 
 
 def stamps(data: Mapping[str, Mount]) -> dict[str, tuple[int, ...]]:
@@ -169,6 +169,8 @@ def execute_runs(
         ),
         actor=lab.actor,
     )
+    if open_runs:
+        lab.say(f"{stage}: {len(open_runs)} runs to make, of {len(planned)}")
     attempts = {key: len(run.attempts) for key, run in done.items()}
     until = _Until(deadline, threading.Event())
     with ThreadPoolExecutor(max_workers=lab.workers) as pool:
@@ -262,6 +264,8 @@ def _attempt_with(
         seconds = round(time.monotonic() - clock, 3)
         attempt = Attempt(**common, kind=experiment.kind, seconds=seconds, **ended)
         lab.ledger.append(lab.paper, AttemptFinished(attempt=attempt), actor=lab.actor)
+        why = f": {attempt.reason.sentence}" if attempt.reason else ""
+        lab.say(f"{_name(run)} | {attempt.status}, {seconds:.1f} s{why}")
 
     try:
         finish(**_run_in(place, gpus, run, lab, until))
@@ -317,10 +321,8 @@ def _run_in(
         contract=not lab.outputs,
     )
     started_ns = _file_clock(out)
-    seed = "" if run.identity.seed is None else f", seed {run.identity.seed}"
-    name = f"{run.experiment.id}{seed}"
-    (place / NAME).write_text(name, encoding="utf-8")
-    tail = Tail(name, lab.say)
+    (place / NAME).write_text(_name(run), encoding="utf-8")
+    tail = Tail(_name(run), lab.say)
     outcome = lab.runner.run(command, policy, workdir=workdir, out=out, log=log, on_output=tail)
     record = collect(workdir)
     return {
@@ -328,6 +330,12 @@ def _run_in(
         "record": lab.store.put(record) if record else None,
         **_judged(run, outcome, out, log, started_ns, lab),
     }
+
+
+def _name(run: PlannedRun) -> str:
+    """What people who watch call a run."""
+    seed = "" if run.identity.seed is None else f", seed {run.identity.seed}"
+    return f"{run.experiment.id}{seed}"
 
 
 def fill_command(
