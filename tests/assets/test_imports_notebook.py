@@ -81,6 +81,8 @@ def test_a_notebook_is_run_with_each_seed(project, opened, study):
     (counted,) = [run.counted for run in evaluated if run.seed == 3]
     assert {"executed.ipynb", "cells/1.txt", "cells/3.txt"} <= counted.outputs.keys()
     assert "error: 10.03" in opened.store.get(counted.log).decode()
+    written = parse(opened.store.get(counted.record)).of("write")
+    assert ("/out/shrunk.json", "study.ipynb, cell 4:2") in {(e.about, e.where) for e in written}
     first = opened.store.get(counted.outputs["cells/1.txt"]).decode()
     assert "from the shell" in first and first.endswith("ValueError: as tagged\n")
     assert "error: 10.0" not in first
@@ -107,6 +109,7 @@ def test_a_failing_cell_is_named(project, opened, study):
     )
 
 
+@pytest.mark.slow
 def test_a_notebook_is_read_for_what_gives_its_values(project, opened, study):
     """Its findings name cell and line; what its cells read is written down like any code's."""
     cells = (
