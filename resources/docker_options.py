@@ -10,10 +10,14 @@ message queues, none of the host's environment, an init that ends all processes.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import dagster_pipes
+
+import repro_pipeline
 from repro_pipeline.errors import SandboxUnavailable
 from repro_pipeline.sandbox.gpu import chosen_gpus
 from repro_pipeline.sandbox.policy import OUT, WORK, Mount, SandboxPolicy, default_environment
@@ -22,6 +26,9 @@ from repro_pipeline.sandbox.seccomp_profile import profile
 HOME = "/tmp"
 _INIT = 1  # counts among the processes
 _EMPTY = "ro,size=4k"
+_PROGRAMS = tuple(
+    Path(module.__file__).resolve().parent for module in (repro_pipeline, dagster_pipes)
+)
 
 
 def container_options(
@@ -85,7 +92,9 @@ def environment(policy: SandboxPolicy) -> dict[str, str]:
 def with_own_files(policy: SandboxPolicy, user: int, folder: Path) -> SandboxPolicy:
     """The policy with /etc/passwd, group and resolv.conf, written to `folder`, among its mounts.
 
-    They name the run's user alone, and none of the host's name servers.
+    They name the run's user alone, and none of the host's name servers. What is mounted of our own
+    programs is a copy in `folder`: where this process is in a container itself, the engine does not
+    see the files of its image.
     """
     texts = {
         "passwd": f"repro:x:{user}:{user}::{HOME}:/bin/sh\n",
@@ -96,7 +105,20 @@ def with_own_files(policy: SandboxPolicy, user: int, folder: Path) -> SandboxPol
         (folder / name).write_text(text)
         (folder / name).chmod(0o444)
     files = [Mount(source=folder / name, target=Path("/etc", name)) for name in texts]
-    return policy.model_copy(update={"mounts": (*policy.mounts, *files)})
+    mounts = [_copied(mount, folder / str(n)) for n, mount in enumerate(policy.mounts)]
+    return policy.model_copy(update={"mounts": (*mounts, *files)})
+
+
+def _copied(mount: Mount, place: Path) -> Mount:
+    """The mount, of a copy at `place` where it is of one of our programs."""
+    source = mount.source.resolve()
+    if not any(map(source.is_relative_to, _PROGRAMS)):
+        return mount
+    if source.is_dir():
+        shutil.copytree(source, place, ignore=shutil.ignore_patterns("__pycache__"))
+    else:
+        shutil.copy(source, place)
+    return Mount(source=place, target=mount.target)
 
 
 def _ulimit(name: str, most: int) -> dict:

@@ -181,7 +181,9 @@ class DockerRunner:
             places = [Path(folder, name) for name in ("work", "out", "log")]
             for place in places[:2]:
                 place.mkdir()
-            command = ["python3", "-I", "-S", "/probe.py", __file__, str(door.getsockname()[1])]
+            secret = Path(folder, "secret")
+            secret.touch()
+            command = ["python3", "-I", "-S", "/probe.py", str(secret), str(door.getsockname()[1])]
             command += map(str, (limits.processes, limits.open_files, limits.scratch))
             run = _Run(policy, *places)
             outcome = self._run(connect(self._host), run, ["/bin/sh", "-c", _TRIED, *command])
@@ -293,16 +295,16 @@ class _Run:
     ) -> dict[str, Any]:
         """Look at the limits until the container has ended, and end it where one is passed."""
         limits = self.policy.limits
-        look = ask = 0.0  # when to do so next
+        turn, ask = watch.Turn((self.workdir, self.out), limits.output), 0.0
         while True:
             copier.join(_TICK if copier.is_alive() else _TICK / 10)
             now = time.monotonic()
-            if now >= look:
+            if turn.due():
                 try:
                     self.written = self._size()
                 except folders.Unmeasured:
                     self.ended = self.ended or "unmeasured"
-                look = time.monotonic() + 10 * (time.monotonic() - now)
+                turn.looked(now, self.written)
             if now >= ask > 0:
                 self._ask(client, name)
             if now >= ask:

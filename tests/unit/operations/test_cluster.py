@@ -67,9 +67,51 @@ def test_the_cluster_loads_the_app_with_this_executor(project):
     assert deployment()["dagsterApiGrpcArgs"] == ["-m", "repro_pipeline.code_location_k8s"]
 
 
-def test_nothing_is_sent_and_one_launch_of_a_paper_runs_at_a_time():
+def test_dagster_takes_what_the_chart_adds_to_its_instance(tmp_path):
+    """The chart writes these into dagster.yaml; limits in two places would stop every process."""
+    from dagster._core.instance.config import dagster_instance_config
+
     found = values()
     assert found["telemetry"] == {"enabled": False}
-    coordinator = found["dagsterDaemon"]["runCoordinator"]["config"]["queuedRunCoordinator"]
-    (limit,) = coordinator["tagConcurrencyLimits"]
-    assert (limit["key"], limit["limit"]) == ("dagster/partition", 1)
+    assert found["dagsterDaemon"]["runCoordinator"] == {"enabled": False}
+    added = found["additionalInstanceConfig"]
+    (tmp_path / "dagster.yaml").write_text(yaml.safe_dump(added))
+    config, _ = dagster_instance_config(str(tmp_path))
+    shipped = yaml.safe_load((ROOT / "deploy" / "dagster.yaml").read_text())["concurrency"]
+    assert config["concurrency"]["pools"] == shipped["pools"]
+    limits = config["concurrency"]["runs"]["tag_concurrency_limits"]
+    assert limits == shipped["runs"]["tag_concurrency_limits"]
+
+
+def test_the_launcher_takes_its_configuration_from_the_values():
+    from dagster._config import validate_config
+    from dagster_k8s import K8sRunLauncher
+
+    launcher = values()["runLauncher"]["config"]["k8sRunLauncher"]
+    parts = launcher["runK8sConfig"]
+    config = {
+        "load_incluster_config": launcher["loadInclusterConfig"],
+        "image_pull_policy": launcher["imagePullPolicy"],
+        "service_account_name": "repro",
+        "instance_config_map": "repro-dagster-instance",
+        "postgres_password_secret": values()["global"]["postgresqlSecretName"],
+        "dagster_home": "/opt/dagster/dagster_home",
+        "run_k8s_config": {
+            "container_config": parts["containerConfig"],
+            "pod_spec_config": parts["podSpecConfig"],
+        },
+    }
+    result = validate_config(K8sRunLauncher.config_type(), config)
+    assert result.success, result.errors
+
+
+def test_dagster_and_ledger_share_a_server_and_its_password():
+    found, given = values(), {one["name"]: one for one in deployment()["env"]}
+    assert given["PGHOST"]["value"] == found["postgresql"]["postgresqlHost"]
+    secret = given["PGPASSWORD"]["valueFrom"]["secretKeyRef"]
+    assert secret == {
+        "name": found["global"]["postgresqlSecretName"],
+        "key": "postgresql-password",
+    }
+    assert found["generatePostgresqlPasswordSecret"] is False
+    assert "postgresqlPassword" not in found["postgresql"]
