@@ -15,9 +15,9 @@ from repro_pipeline.commands.parser import command, family
 from repro_pipeline.errors import UserError
 
 if TYPE_CHECKING:
+    from repro_pipeline.corebench.run import CapsuleRun
+    from repro_pipeline.corebench.score import AnswerGiven, TaskScore
     from repro_pipeline.imports.capsule import CoreTask
-    from repro_pipeline.scoring.corebench import AnswerGiven, TaskScore
-    from repro_pipeline.scoring.corebench_run import CapsuleRun
 
 _DIFFICULTIES = ("easy", "medium", "hard")
 
@@ -67,9 +67,9 @@ def run(options: argparse.Namespace) -> int:
     A question is answered by a mapping, or by a reader model that quotes the output; any other stays
     unanswered, which is said and counts as not right.
     """
+    from repro_pipeline.corebench.answers import AnswersFile, by_mapping
+    from repro_pipeline.corebench.score import score_task
     from repro_pipeline.imports.capsule import check_capsule, read_tasks, task_for
-    from repro_pipeline.scoring.corebench import score_task
-    from repro_pipeline.scoring.corebench_answers import AnswersFile, by_mapping
     from repro_pipeline.yamlfile import load_model
 
     task = task_for(read_tasks(options.tasks), options.id, options.capsule)
@@ -99,9 +99,9 @@ def run(options: argparse.Namespace) -> int:
 
 def score(options: argparse.Namespace) -> int:
     """Score a report of answers that something else wrote."""
+    from repro_pipeline.corebench.score import AnswerGiven, score_task
     from repro_pipeline.imports.capsule import read_tasks, task_for
     from repro_pipeline.jsonfile import read_json
-    from repro_pipeline.scoring.corebench import AnswerGiven, score_task
 
     task = task_for(read_tasks(options.tasks), options.id, None)
     try:
@@ -128,8 +128,8 @@ def _outputs(
     options: argparse.Namespace,
 ) -> tuple[CapsuleRun | None, dict[str, str], list[str]]:
     """How the run ended (None: nothing was run), the texts it left, and what must be said."""
+    from repro_pipeline.corebench.run import collect, run_capsule
     from repro_pipeline.imports.capsule import absolute_results, run_command
-    from repro_pipeline.scoring.corebench_run import collect, run_capsule
     from resources.artifact_store import FsspecArtifactStore
     from resources.runners import make_runner
 
@@ -216,8 +216,8 @@ def _read(
 
     from repro_pipeline.agent.asking import Desk, ask, no_guard
     from repro_pipeline.commands import opening
+    from repro_pipeline.corebench.answers import by_reader
     from repro_pipeline.ledger.events import PROJECT_CHAIN
-    from repro_pipeline.scoring.corebench_answers import by_reader
 
     project = opening.project_here()
     if project.config.models.reader is None:

@@ -16,10 +16,10 @@ from repro_pipeline.commands.parser import command, family
 from repro_pipeline.errors import UserError
 
 if TYPE_CHECKING:
-    from repro_pipeline.scoring.paperbench import Grade, RubricScore
-    from repro_pipeline.scoring.paperbench_facts import Facts
-    from repro_pipeline.scoring.paperbench_reproduce import Reproduced
-    from repro_pipeline.scoring.paperbench_tree import TaskNode
+    from repro_pipeline.paperbench.facts import Facts
+    from repro_pipeline.paperbench.reproduce import Reproduced
+    from repro_pipeline.paperbench.score import Grade, RubricScore
+    from repro_pipeline.paperbench.tree import TaskNode
 
 
 def add_to(commands) -> None:
@@ -62,8 +62,8 @@ def add_to(commands) -> None:
 
 def show(options: argparse.Namespace) -> int:
     """The tree of a rubric, with each node's share of the whole, and counts by category."""
-    from repro_pipeline.scoring.paperbench import leaf_shares
-    from repro_pipeline.scoring.paperbench_tree import leaves, read_tree, shared_ids, walk
+    from repro_pipeline.paperbench.score import leaf_shares
+    from repro_pipeline.paperbench.tree import leaves, read_tree, shared_ids, walk
 
     root = read_tree(options.rubric)
     shares = leaf_shares(root)
@@ -88,11 +88,11 @@ def grade(options: argparse.Namespace) -> int:
     Leaves are graded by the grades file, by the metrics and runs of a scored paper, and by whether
     reproduce.sh ran and wrote anything; what is left, by a judge model where --judge asks for it.
     """
-    from repro_pipeline.scoring.paperbench import score_tree
-    from repro_pipeline.scoring.paperbench_facts import grades_by_number
-    from repro_pipeline.scoring.paperbench_judge import by_rule
-    from repro_pipeline.scoring.paperbench_reproduce import has_script
-    from repro_pipeline.scoring.paperbench_tree import read_tree
+    from repro_pipeline.paperbench.facts import grades_by_number
+    from repro_pipeline.paperbench.judge import by_rule
+    from repro_pipeline.paperbench.reproduce import has_script
+    from repro_pipeline.paperbench.score import score_tree
+    from repro_pipeline.paperbench.tree import read_tree
 
     root = read_tree(options.rubric)
     submission = options.submission
@@ -124,7 +124,7 @@ def grade(options: argparse.Namespace) -> int:
 
 
 def _facts(paper: str | None) -> Facts:
-    from repro_pipeline.scoring.paperbench_facts import Facts
+    from repro_pipeline.paperbench.facts import Facts
 
     if paper is None:
         return Facts()
@@ -146,9 +146,9 @@ def _facts(paper: str | None) -> Facts:
 
 def _given(path: Path, root: TaskNode, facts: Facts) -> tuple[dict[str, Grade], list[str]]:
     """The grades of a file, and what must be said of them."""
-    from repro_pipeline.scoring.paperbench import grades_of, other_weights
-    from repro_pipeline.scoring.paperbench_facts import GradesFile, grades_from_file
-    from repro_pipeline.scoring.paperbench_tree import GradedNode, read_tree
+    from repro_pipeline.paperbench.facts import GradesFile, grades_from_file
+    from repro_pipeline.paperbench.score import grades_of, other_weights
+    from repro_pipeline.paperbench.tree import GradedNode, read_tree
     from repro_pipeline.yamlfile import load_model
 
     if path.suffix != ".json":
@@ -176,10 +176,10 @@ def _judged(
     from repro_pipeline.agent.asking import Desk, ask, no_guard
     from repro_pipeline.commands import opening
     from repro_pipeline.ledger.events import PROJECT_CHAIN
-    from repro_pipeline.scoring.paperbench import leaf_shares
-    from repro_pipeline.scoring.paperbench_judge import judge_leaves
-    from repro_pipeline.scoring.paperbench_reproduce import texts
-    from repro_pipeline.scoring.paperbench_tree import leaves
+    from repro_pipeline.paperbench.judge import judge_leaves
+    from repro_pipeline.paperbench.reproduce import texts
+    from repro_pipeline.paperbench.score import leaf_shares
+    from repro_pipeline.paperbench.tree import leaves
 
     if options.submission is None:
         raise UserError("needs --submission: there is nothing to judge.", where="--judge")
@@ -222,8 +222,8 @@ def _reproduced(submission: Path, timeout: str) -> Reproduced:
 
     from repro_pipeline.environment.build import environment_mounts, host_python
     from repro_pipeline.environment.make import make_environment
+    from repro_pipeline.paperbench.reproduce import reproduce
     from repro_pipeline.quantities import Seconds
-    from repro_pipeline.scoring.paperbench_reproduce import reproduce
     from resources.artifact_store import FsspecArtifactStore
     from resources.runners import make_runner
     from resources.user_cache import cache_folder

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from repro_pipeline.scoring.paperbench import grades_of, leaf_shares, other_weights, score_tree
-from repro_pipeline.scoring.paperbench_tree import GradedNode, leaves, read_tree, shared_ids
+from repro_pipeline.paperbench.score import grades_of, leaf_shares, other_weights, score_tree
+from repro_pipeline.paperbench.tree import GradedNode, leaves, read_tree, shared_ids
 
 
 def test_all_rubrics_are_read(corpus: Path):

@@ -7,11 +7,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from repro_pipeline.corebench.answers import LOG
 from repro_pipeline.frozen import Frozen, Sha256
 from repro_pipeline.ports import ArtifactStore, Runner
 from repro_pipeline.sandbox.outputs import printable, safe_outputs
 from repro_pipeline.sandbox.policy import Limits, Mount, SandboxPolicy, default_environment
-from repro_pipeline.scoring.corebench_answers import LOG
 from repro_pipeline.status import Status
 
 LARGEST = 4 << 20

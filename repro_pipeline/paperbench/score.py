@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from repro_pipeline.frozen import Frozen
-from repro_pipeline.scoring.paperbench_tree import (
+from repro_pipeline.paperbench.tree import (
     Category,
     GradedNode,
     TaskNode,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from repro_pipeline.errors import SandboxUnavailable, UserError
-from repro_pipeline.scoring.paperbench_judge import by_rule, visible
-from repro_pipeline.scoring.paperbench_reproduce import reproduce, texts
-from repro_pipeline.scoring.paperbench_tree import Category, TaskNode
+from repro_pipeline.paperbench.judge import by_rule, visible
+from repro_pipeline.paperbench.reproduce import reproduce, texts
+from repro_pipeline.paperbench.tree import Category, TaskNode
 from repro_pipeline.status import Status
 from resources.runners import make_runner
 

@@ -18,9 +18,9 @@ from repro_pipeline.claims.model import Claim, ClaimId
 from repro_pipeline.errors import FileFormatError
 from repro_pipeline.frozen import Frozen, Slug
 from repro_pipeline.paper.numbers import find_numbers
+from repro_pipeline.paperbench.score import Grade
+from repro_pipeline.paperbench.tree import Category, TaskNode, leaves, shared_ids
 from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Scores
-from repro_pipeline.scoring.paperbench import Grade
-from repro_pipeline.scoring.paperbench_tree import Category, TaskNode, leaves, shared_ids
 from repro_pipeline.scoring.words import number, percent, plain
 from repro_pipeline.status import Status, Verdict
 

@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import json
+import sys
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scoring_cases import breiman, breiman_claims
 
 from repro_pipeline.cli import main
 from repro_pipeline.errors import FileFormatError
-from repro_pipeline.scoring.paperbench import Grade, grades_of, leaf_shares, score_tree
-from repro_pipeline.scoring.paperbench_facts import (
+from repro_pipeline.paperbench.facts import (
     Facts,
     GradesFile,
     grades_by_number,
     grades_from_file,
     named_number,
 )
-from repro_pipeline.scoring.paperbench_judge import (
+from repro_pipeline.paperbench.judge import (
     LeafAnswer,
     by_rule,
     decide,
     judge_leaves,
     visible,
 )
-from repro_pipeline.scoring.paperbench_reproduce import Reproduced
-from repro_pipeline.scoring.paperbench_tree import (
+from repro_pipeline.paperbench.reproduce import Reproduced
+from repro_pipeline.paperbench.score import Grade, grades_of, leaf_shares, score_tree
+from repro_pipeline.paperbench.tree import (
     Category,
     GradedNode,
     TaskNode,
@@ -40,7 +40,11 @@ from repro_pipeline.scoring.paperbench_tree import (
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.scoring.score import score
 from repro_pipeline.status import Status
+from tests.conftest import ROOT
 from tests.scripted import ScriptedModel
+
+sys.path.insert(0, str(ROOT / "tests/unit/scoring"))
+from scoring_cases import breiman, breiman_claims
 
 CODE, RUN, RESULT = Category.DEVELOPMENT, Category.EXECUTION, Category.RESULT
 

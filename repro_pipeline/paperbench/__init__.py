@@ -1,0 +1,1 @@
+"""PaperBench: trees of requirements, `reproduce.sh` in the sandbox, grades by rule, judge or person."""
