@@ -47,7 +47,7 @@ from resources.docker_options import container_options, with_own_files
 if TYPE_CHECKING:
     import docker
 
-_TICK = 0.1  # seconds between two looks, at least
+_TICK = 0.1  # seconds between two rounds
 _STATS = 0.5  # seconds between two questions for what is used
 _LAST_WORDS = 1.0  # seconds in which the output of an ended container must come to its end
 _CHUNK = 1 << 16

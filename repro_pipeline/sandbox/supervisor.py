@@ -21,7 +21,7 @@ from pathlib import Path
 from repro_pipeline.sandbox import cgroup, folders, kernel, watch
 from repro_pipeline.sandbox.child import NOBODY, OWN, SetupError, become, own_user
 
-_TICK = 0.1  # seconds between two looks, at least
+_TICK = 0.1  # seconds between two rounds
 _CHUNK = 1 << 16
 
 
@@ -146,7 +146,8 @@ def _release(run: Run, block: int) -> None:
 
 def _watch(run: Run, control: int) -> int:
     """Copy output and check limits until the command ends, or something ends it; its status."""
-    limits, due = run.job["limits"], 0.0
+    limits = run.job["limits"]
+    turn = watch.Turn([Path(tree) for tree in run.job["writable"]], limits["output"])
     handle = run.handles[0]
     waiting = {run.output, control, handle}
     while True:
@@ -160,9 +161,10 @@ def _watch(run: Run, control: int) -> int:
             run.ended = "cancelled"
         elif left <= 0:
             run.ended = "wall_clock"
-        elif time.monotonic() >= due:
-            took = _check(run)
-            due = time.monotonic() + max(_TICK, 10 * took)
+        elif turn.due():
+            began = time.monotonic()
+            _check(run)
+            turn.looked(began, run.written)
         if run.ended:
             watch.kill_all(run.handles, run.group)
             break
@@ -195,9 +197,8 @@ def _kept(log: int, piece: bytes) -> int:
         raise
 
 
-def _check(run: Run) -> float:
-    """Measure the tree and its folders, and note a limit that is passed; how long that took."""
-    began = time.monotonic()
+def _check(run: Run) -> None:
+    """Measure the tree and its folders, and note a limit that is passed."""
     limits = run.job["limits"]
     memory, cpu_seconds, processes = watch.look(run.pid, run.init, run.group, run.peak_memory)
     run.peak_memory = max(run.peak_memory, memory)
@@ -214,7 +215,6 @@ def _check(run: Run) -> float:
         run.ended = "processes"
     elif run.written > limits["output"]:
         run.ended = "output"
-    return time.monotonic() - began
 
 
 def _end(run: Run) -> None:

@@ -12,15 +12,44 @@ import os
 import select
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from stat import S_ISREG
 
 from repro_pipeline.sandbox import kernel
 from repro_pipeline.sandbox.cgroup import Group
 
+_TICK = 0.1  # seconds between two looks, at least
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _CLOCK = os.sysconf("SC_CLK_TCK")
+
+
+class Turn:
+    """When it is time for the next look at a run: ten times a second, less often where looking takes
+    long, and earlier where the disks have lost what the run may still write (whoever wrote it).
+    """
+
+    def __init__(self, trees: Sequence[Path], most: int) -> None:
+        self._trees, self._most = trees, most
+        self._soon = self._due = 0.0
+        self._least = 0
+
+    def due(self) -> bool:
+        """Whether to look now."""
+        now = time.monotonic()
+        return now >= self._due or (now >= self._soon and _free(self._trees) < self._least)
+
+    def looked(self, began: float, written: int) -> None:
+        """A look began at that time, and found so many bytes written."""
+        now = time.monotonic()
+        self._soon, self._due = now + (now - began), now + max(_TICK, 10 * (now - began))
+        self._least = _free(self._trees) - max(0, self._most - written)
+
+
+def _free(trees: Sequence[Path]) -> int:
+    """Bytes that are free on the disks of these folders, the least of them."""
+    volumes = [os.statvfs(tree) for tree in trees]
+    return min(volume.f_bfree * volume.f_frsize for volume in volumes)
 
 
 def look(pid: int, init: int, group: Group, peak: int) -> tuple[int, float, int]:

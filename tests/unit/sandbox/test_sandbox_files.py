@@ -101,6 +101,26 @@ def test_deleted_files_that_are_held_are_counted_once(tmp_path: Path):
         assert held() == before, "a folder shows it"
 
 
+def test_a_slow_look_is_repeated_late_unless_the_disk_loses_what_may_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    clock = 100.0
+    monkeypatch.setattr(watch.time, "monotonic", lambda: clock)
+    wide, narrow = (watch.Turn([tmp_path], most) for most in (1 << 60, 1 << 20))
+    assert wide.due() and narrow.due()
+    for turn in (wide, narrow):
+        turn.looked(98.0, 0)  # it took two seconds
+    with (tmp_path / "large").open("wb") as file:
+        file.write(os.urandom(64 << 20))
+        os.fsync(file.fileno())
+    clock = 101.0
+    assert not wide.due() and not narrow.due(), "half of the time is the run's"
+    clock = 103.0
+    assert narrow.due() and not wide.due()
+    clock = 121.0
+    assert wide.due()
+
+
 def test_taking_back_makes_all_readable_and_drops_set_user_bits(tmp_path: Path):
     closed = tmp_path / "closed"
     closed.mkdir()
