@@ -19,6 +19,8 @@ class _Hook:
     LIMIT = 4000  # notes of one kind; then it says that it is full
     PATHS = ("open", "os.listdir", "os.scandir", "os.remove", "os.rename", "os.utime", "glob.glob")
     ALWAYS = (
+        "import",
+        "exec",
         "subprocess.Popen",
         "os.system",
         "os.exec",
@@ -85,18 +87,23 @@ class _Hook:
             frame = frame.f_back
         return None
 
-    def audit(self, event, args):
-        if self.busy:
-            return
-        if event not in self.PATHS and event not in self.ALWAYS and event not in ("import", "exec"):
-            return
-        self.busy = True
-        try:
-            self._audit(event, args)
-        except Exception:
-            pass
-        finally:
-            self.busy = False
+    def auditor(self):
+        """The audit hook. Python tells it of every call of `id` and look at a frame: most it must let go
+        at once."""
+        watched = frozenset(self.PATHS + self.ALWAYS)
+
+        def audit(event, args):
+            if event not in watched or self.busy:
+                return
+            self.busy = True
+            try:
+                self._audit(event, args)
+            except Exception:
+                pass
+            finally:
+                self.busy = False
+
+        return audit
 
     def _audit(self, event, args):
         if event == "import":
@@ -182,7 +189,7 @@ class _Hook:
         self.patch_environ()
         sys.meta_path.insert(0, _Finder(self))
         atexit.register(self.end)
-        sys.addaudithook(self.audit)
+        sys.addaudithook(self.auditor())
 
 
 class _Finder:
@@ -320,7 +327,10 @@ class _Estimators:
         x = numpy.ascontiguousarray(numpy.asarray(x)[: self.ROWS])
         if x.dtype == object:
             return {repr(row.tolist()) for row in x}
-        return {row.tobytes() for row in x}
+        if not x.size:
+            return {b""} if len(x) else set()
+        whole = numpy.dtype((numpy.void, x.nbytes // len(x)))
+        return set(x.reshape(len(x), -1).view(whole).ravel().tolist())
 
     def permuted(self, args, options):
         """The labels of a fit in another order, by a generator of its own."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from forensic_cases import kinds
 
@@ -159,3 +161,26 @@ def test_a_record_is_not_trusted(tmp_path):
     record = parse(collect(work))
     assert [e.about for e in record.entries] == ["a"]
     assert record.slept == 0
+
+
+def test_rows_are_told_apart_by_all_their_bytes():
+    place = HOOK.source / "sitecustomize.py"
+    spec = importlib.util.spec_from_file_location("hook", place)
+    hook = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hook)
+    numbers = np.random.default_rng(1).integers(0, 2, (40, 5))
+    for given in (
+        numbers,
+        numbers.astype(float).T,
+        numbers[:, 0] / 3,
+        numbers.reshape(10, 4, 5).astype("float32"),
+        numbers.astype(str),
+        numbers[:, ::2] > 0,
+        np.array([[0.0], [-0.0], [np.nan]]),
+        np.empty((0, 5)),
+        np.empty((3, 0)),
+    ):
+        found = hook._Estimators(None).rows(given)
+        assert found == {row.tobytes() for row in np.ascontiguousarray(given)}
+    texts = np.array([["a", 1], ["a", 1], ["b", None]], dtype=object)
+    assert len(hook._Estimators(None).rows(texts)) == 2
