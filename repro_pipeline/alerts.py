@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from repro_pipeline.agent.budget import KINDS, spent
 from repro_pipeline.bundle.task import Budget
-from repro_pipeline.config import AlertKind
 from repro_pipeline.environment.model import DataManifest
 from repro_pipeline.frozen import Frozen, digest
 from repro_pipeline.ledger.events import PROJECT_CHAIN, AlertTried, Event
 from repro_pipeline.project import Project
 from repro_pipeline.report.privacy import is_private
 from repro_pipeline.stages import latest, output_of
-from repro_pipeline.status import Status
+from repro_pipeline.status import AlertKind, Outcome, Status
 
 _TOLD = {Status.FAILED, Status.PARTIAL, Status.TIMED_OUT, Status.BUDGET_EXHAUSTED}
 """A blocked stage follows from another, and a cancelled one was cancelled by someone."""
@@ -54,11 +54,11 @@ class Alert(Frozen):
 
 
 _SAYS = {
-    "run_failed": "a launch broke off",
-    "stage_failed": "a stage ended badly",
-    "overall_fail": "the scores fail",
-    "budget": "the budget is nearly spent",
-    "sweep": "a sweep came to another conclusion",
+    AlertKind.RUN_FAILED: "a launch broke off",
+    AlertKind.STAGE_FAILED: "a stage ended badly",
+    AlertKind.OVERALL_FAIL: "the scores fail",
+    AlertKind.BUDGET: "the budget is nearly spent",
+    AlertKind.SWEEP: "a sweep came to another conclusion",
 }
 
 
@@ -72,38 +72,30 @@ def alerts_of_launch(project: Project, paper: str, launch: str) -> Iterator[Aler
         for event in project.ledger.events(paper, kinds={"stage_finished"})
         if event.payload["launch"] == launch
     }
-    private = _private(project, paper)
+    private, told = _private(project, paper), partial(Alert, paper=paper, launch=launch)
     for stage, row in rows.items():
         if row.status in _TOLD and row.reason:
             said = row.reason.code if private else row.reason.sentence
             reason = f"{row.status}: {said}"
-            yield Alert(
-                about="stage_failed", paper=paper, stage=stage, reason=reason, launch=launch
-            )
+            yield told(about=AlertKind.STAGE_FAILED, stage=stage, reason=reason)
     for event in project.ledger.events(PROJECT_CHAIN, kinds={"sweep_ended"}):
         row = event.content
         if (row.paper, row.launch) == (paper, launch) and row.changed:
-            yield Alert(
-                about="sweep", paper=paper, stage="sweep", reason=row.sentence, launch=launch
-            )
+            yield told(about=AlertKind.SWEEP, stage="sweep", reason=row.sentence)
         elif (row.paper, row.launch) == (paper, launch) and row.status in _TOLD and row.reason:
             reason = f"{row.status}: {row.reason.code if private else row.reason.sentence}"
-            yield Alert(
-                about="stage_failed", paper=paper, stage="sweep", reason=reason, launch=launch
-            )
+            yield told(about=AlertKind.STAGE_FAILED, stage="sweep", reason=reason)
     scored = rows.get("scores")
     for event in project.ledger.events(paper, kinds={"scored"}) if scored else ():
-        if event.payload["scores"] == scored.output and event.payload["overall"] == "fail":
+        if event.payload["scores"] == scored.output and event.payload["overall"] == Outcome.FAIL:
             said = event.payload["headline"]
-            yield Alert(
-                about="overall_fail", paper=paper, stage="scores", reason=said, launch=launch
-            )
+            yield told(about=AlertKind.OVERALL_FAIL, stage="scores", reason=said)
 
 
 def broken_launch(paper: str | None, job: str, launch: str, sentence: str) -> Alert:
     """A launch that the orchestrator counts as failed."""
     said = sentence.strip().splitlines()[0][:300] if sentence.strip() else "no reason was given"
-    return Alert(about="run_failed", paper=paper, reason=f"{job}: {said}", launch=launch)
+    return Alert(about=AlertKind.RUN_FAILED, paper=paper, reason=f"{job}: {said}", launch=launch)
 
 
 def budget_alerts(project: Project, paper: str, task: Budget, share: float) -> Iterator[Alert]:
@@ -113,7 +105,7 @@ def budget_alerts(project: Project, paper: str, task: Budget, share: float) -> I
         limit = getattr(limits, name)
         if limit and amount >= share * limit:
             reason = f"{share:.0%} of the budget's {name} ({limit:g}) is spent."
-            yield Alert(about="budget", paper=paper, reason=reason)
+            yield Alert(about=AlertKind.BUDGET, paper=paper, reason=reason)
 
 
 @dataclass(frozen=True)

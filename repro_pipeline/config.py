@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -17,6 +17,7 @@ from repro_pipeline.quantities import Bytes, Fraction, Seconds, Share
 from repro_pipeline.sandbox.names import RunnerName
 from repro_pipeline.sandbox.policy import Limits
 from repro_pipeline.stage_names import RUNNING_STAGES, STAGES
+from repro_pipeline.status import AlertKind
 
 CONFIG_NAME = "repro.yaml"
 STAGE_SECONDS = 2 * 3600.0
@@ -213,9 +214,6 @@ class Email(Frozen):
         return self
 
 
-AlertKind = Literal["run_failed", "stage_failed", "overall_fail", "budget", "sweep"]
-
-
 class Alerts(Frozen):
     """Who is told of what goes wrong. None of these by default: nothing is sent."""
 
@@ -223,7 +221,7 @@ class Alerts(Frozen):
     slack: Hook | None = None
     """A Slack-compatible incoming webhook."""
     email: Email | None = None
-    on: tuple[AlertKind, ...] = get_args(AlertKind)
+    on: tuple[AlertKind, ...] = tuple(AlertKind)
     """A launch that broke; a stage that ended badly in whatever launch; scores that fail; a budget nearly
     spent; a sweep that came to another conclusion."""
     budget: Annotated[Share, Field(gt=0)] = 0.8

@@ -1,4 +1,4 @@
-"""The words for outcomes: of a stage, a claim, a dimension, a check."""
+"""The words for outcomes: of a stage, a claim, a dimension, a check; and for what people are told of."""
 
 from __future__ import annotations
 
@@ -56,6 +56,16 @@ class Sign(StrEnum):
     UNDECIDED = "undecided"
     NOT_RUN = "not_run"
     EXCLUDED = "excluded"
+
+
+class AlertKind(StrEnum):
+    """What an alert is about."""
+
+    RUN_FAILED = "run_failed"
+    STAGE_FAILED = "stage_failed"
+    OVERALL_FAIL = "overall_fail"
+    BUDGET = "budget"
+    SWEEP = "sweep"
 
 
 LONGEST = 2000

@@ -59,7 +59,7 @@ class FsspecArtifactStore:
     """
 
     def __init__(self, url_or_folder: str) -> None:
-        with _explained(url_or_folder):
+        with _opening(url_or_folder):
             # A listing that was kept would not show what other processes stored since.
             self._fs, root = fsspec.core.url_to_fs(url_or_folder, use_listings_cache=False)
             self._root = root.rstrip("/")
@@ -336,10 +336,11 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _explained(where: str) -> Iterator[None]:
-    """Turn the file system's errors into a StoreError."""
+def _opening(where: str) -> Iterator[None]:
+    """Turn what a place that is none, or none here, gives rise to into a StoreError."""
     try:
-        yield
+        with _explained(where):
+            yield
     except ImportError as error:
         extra = _EXTRAS.get(where.partition("://")[0])
         hint = f"Run `pip install 'repro-pipeline[{extra}]'`." if extra else str(error)
@@ -347,6 +348,13 @@ def _explained(where: str) -> Iterator[None]:
         raise StoreError(what, where=where, hint=hint) from error
     except ValueError as error:
         raise StoreError(f"the artifact store cannot be opened: {error}", where=where) from error
+
+
+@contextlib.contextmanager
+def _explained(where: str) -> Iterator[None]:
+    """Turn the errors of file systems and servers into a StoreError."""
+    try:
+        yield
     except OSError as error:
         what = f"the artifact store failed: {error.strerror or error}"
         hint = "Check the path, its permissions, and the space."

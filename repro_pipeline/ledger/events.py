@@ -23,7 +23,7 @@ from repro_pipeline.imports.record import ImportRecord
 from repro_pipeline.lineage.model import Assumption
 from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.sandbox.egress import EgressRequest, EgressRules
-from repro_pipeline.status import Reason, Status
+from repro_pipeline.status import AlertKind, Outcome, Reason, Status
 
 PROJECT_CHAIN = "_project"
 SCHEMA = 2
@@ -471,7 +471,7 @@ class Scored(Payload):
     """Digest of the experiment ledger that was scored."""
     scores: Sha256
     """The scores in the artifact store."""
-    overall: str
+    overall: Outcome
     headline: str
 
     @property
@@ -644,8 +644,7 @@ class AlertTried(Payload):
     kind: Literal["alert_tried"] = "alert_tried"
     alert: Sha256
     """Its id: digest of what it is about."""
-    about: str
-    """run_failed, stage_failed, overall_fail, budget, sweep."""
+    about: AlertKind
     paper: str | None
     stage: str | None
     reason: str

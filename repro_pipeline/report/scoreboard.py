@@ -51,7 +51,7 @@ class Look(Frozen):
     """One scoring of a paper: a new rubric, or new evidence."""
 
     at: AwareDatetime
-    overall: str
+    overall: Outcome
     reproduced: int | None
     """Claims reproduced then; None where those scores cannot be read any more."""
     claims: int

@@ -379,10 +379,21 @@ def test_a_full_disk_is_said_and_leaves_no_half_artifact(tmp_path):
     assert list((tmp_path / "store" / "incoming").iterdir()) == []
 
 
-@pytest.mark.parametrize("url", ["nonsense://x", "/proc/nope/store"])
-def test_a_place_that_cannot_be_used_is_said(url):
-    with pytest.raises(StoreError, match="artifact store"):
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [("nonsense://x", "cannot be opened: Protocol not known"), ("/proc/nope/store", "failed")],
+)
+def test_a_place_that_cannot_be_used_is_said(url, said):
+    with pytest.raises(StoreError, match=f"the artifact store {said}"):
         FsspecArtifactStore(url)
+
+
+def test_a_stream_used_after_its_end_is_no_store_that_cannot_be_opened(folder_store):
+    """Only opening the store is told so; a mistake of whoever reads stays what it is."""
+    stream = folder_store.open(folder_store.put(CONTENTS[3]))
+    stream.raw._raw.close()
+    with pytest.raises(ValueError, match="closed file"):
+        stream.read()
 
 
 def test_a_stream_is_not_seen_as_whole_before_its_end(folder_store, tmp_path):
