@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from repro_pipeline.commands import opening
@@ -13,6 +13,8 @@ from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import BundleError, UserError
 
 if TYPE_CHECKING:
+    import dagster as dg
+
     from repro_pipeline.background import UnderWay, Work
     from repro_pipeline.ledger.events import Event
     from repro_pipeline.progress import Tally
@@ -83,14 +85,14 @@ def detach(project: Project, works: Sequence[Work], at_once: int = 1) -> int:
     return OK
 
 
-def under_way(project: Project) -> list[UnderWay]:
+def under_way(project: Project, instance: dg.DagsterInstance) -> list[UnderWay]:
     """What is at work on the project or waits: what commands launched, and what Dagster has in hand."""
     from repro_pipeline.background import launches
     from resources.launches import open_runs
 
     return [
         *(one.under_way for one in launches(project.state)),
-        *open_runs(opening.instance_of(project)),
+        *open_runs(instance),
     ]
 
 
@@ -102,9 +104,10 @@ def logs(options: argparse.Namespace) -> int:
     from repro_pipeline.background import lost
 
     project = opening.project_here()
+    instance = opening.instance_of(project)
     going = [
         one
-        for one in under_way(project)
+        for one in under_way(project, instance)
         if not options.papers or set(options.papers) & set(one.papers)
     ]
     for one in lost(project.state):
@@ -127,7 +130,11 @@ def logs(options: argparse.Namespace) -> int:
     for teller in tellers:
         teller.print_news()
     if options.follow:
-        _follow(project, tellers, {one.name for one in going})
+        names = {one.name for one in going}  # without one at work, until Ctrl-C
+        _follow(
+            tellers,
+            lambda: not names or any(o.name in names for o in under_way(project, instance)),
+        )
     return OK
 
 
@@ -169,10 +176,10 @@ def _ended(project: Project, papers: set[str] | None) -> Iterator[tuple[UnderWay
             yield one, end_run(instance, one.name)
 
 
-def _follow(project: Project, tellers: Sequence[_Teller], names: set[str]) -> None:
-    """Print news until no launch of these names is at work; without one at work, until Ctrl-C."""
+def _follow(tellers: Sequence[_Teller], at_work: Callable[[], bool]) -> None:
+    """Print news until nothing is at work any more."""
     while True:
-        still = not names or any(one.name in names for one in under_way(project))
+        still = at_work()
         for teller in tellers:
             teller.print_news()
         if not still:

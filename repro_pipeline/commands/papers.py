@@ -201,7 +201,7 @@ def status(options: argparse.Namespace) -> int:
 
     project = opening.project_here()
     papers = options.papers or opening.papers_of(project)
-    return print_status(project, papers, under_way(project))
+    return print_status(project, papers, under_way(project, opening.instance_of(project)))
 
 
 def report(options: argparse.Namespace) -> int:
