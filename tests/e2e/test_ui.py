@@ -124,7 +124,7 @@ def test_term_ends_all_of_it_though_a_script_had_sigint_ignored(project: Path):
     assert _of(project) == set()
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_kill_9_leaves_nothing_and_the_same_port_serves_again_at_once(project: Path, repro, capsys):
     make_bundle(
         project / "papers" / "slow", behaviour="slow", settings={"sleep": 60.0}, seeds=[1, 2]
