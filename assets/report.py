@@ -13,7 +13,7 @@ from repro_pipeline.paper.model import Paper
 from repro_pipeline.report.write import ReportFiles, write_report
 from repro_pipeline.scoring.attribution import Attribution
 from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
-from repro_pipeline.stages import Stage, latest
+from repro_pipeline.stages import Stage, latest_of
 from repro_pipeline.sweeps.trend import never_ended, swept
 
 
@@ -24,7 +24,7 @@ def describe(files: ReportFiles) -> dict:
 
 def inputs_and_sweeps(stage: Stage, **inputs: BaseModel | None) -> dict:
     """The inputs, by the digests of their outputs, and what sweeps found since."""
-    rows = {name: latest(stage.project, stage.paper, name) for name in inputs}
+    rows = latest_of(stage.project, stage.paper, inputs)
     begun = [row.number for _, row in never_ended(stage.project, stage.paper)]
     return {
         **{name: row.output if row else None for name, row in rows.items()},

@@ -6,14 +6,17 @@ of the paper's partition, with what they rest on, so that Dagster counts them as
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import dagster as dg
+from dagster import DagsterEventType
 
 from assets import attribution, report, review_queue, scores
 from assets.rubric import KEY as RUBRIC
 from assets.stage import RECIPES, Recipe
 from repro_pipeline.ledger.events import PROJECT_CHAIN
+from repro_pipeline.ledger.kept import KeptLedger
 from repro_pipeline.project import Project
 from repro_pipeline.report.scoreboard import write_scoreboard
 from repro_pipeline.scoring.current import phase_asked_once
@@ -28,6 +31,11 @@ JUDGING = tuple(
 
 _NEVER_MADE = "NULL"
 """How Dagster tags an input that was never materialised."""
+_VERSION = "dagster/data_version"
+_INPUTS = {name for one in JUDGING for name in RECIPES[one].comes_after} - {RUBRIC.path[-1]}
+_ASSETS = tuple(sorted(_INPUTS | set(JUDGING)))
+_AT_ONCE = 500
+"""Papers whose assets Dagster is asked about at a time."""
 
 
 class Rescore(dg.Config):
@@ -51,13 +59,16 @@ def rescore(
     papers = config.papers or papers_with_evidence(opened)
     rows, failed = [], []
     with phase_asked_once(opened):
+        opened = replace(opened, ledger=KeptLedger(opened.ledger))
         for number, paper in enumerate(papers, start=1):
+            if (number - 1) % _AT_ONCE == 0:
+                known = _Known.of(context.instance, papers[number - 1 :][:_AT_ONCE])
             made = {}
             for name in JUDGING:
                 recipe, stage = RECIPES[name], Stage(name, paper, opened, launch=context.run_id)
                 made[name] = recipe.run(stage)
-                if not made[name].reused or _unknown(context.instance, paper, made[name]):
-                    yield from _reported(context, recipe, stage, made[name])
+                if not made[name].reused or not known.stands(paper, made[name]):
+                    yield from _reported(context, recipe, stage, made[name], known)
             if not made["scores"].reused:
                 rows += _rows(opened, paper)
             failed += [paper] if not made["report"].usable else []
@@ -117,22 +128,76 @@ def papers_with_evidence(project: Project) -> list[str]:
     return [paper for paper, row in gathered if row and row.output]
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What Dagster knows of papers' assets: the data version of the last of each, and its number."""
+
+    versions: dict[tuple[str, str], str]
+    """By asset and paper; the rubric's paper is empty."""
+    numbers: dict[tuple[str, str], str]
+
+    @classmethod
+    def of(cls, instance: dg.DagsterInstance, papers: Sequence[str]) -> "_Known":
+        """Ask for many papers at a time: two questions for each asset."""
+        known = cls({}, {})
+        for name in _ASSETS:
+            tags = instance.event_log_storage.get_latest_tags_by_partition(
+                dg.AssetKey(name),
+                DagsterEventType.ASSET_MATERIALIZATION,
+                [_VERSION],
+                asset_partitions=papers,
+            )
+            known.versions.update({(name, paper): of[_VERSION] for paper, of in tags.items()})
+            known.count(instance, name, papers)
+        rubric = instance.get_latest_data_version_record(RUBRIC, is_source=True)
+        if rubric:
+            event = rubric.event_log_entry.asset_observation
+            known.versions[RUBRIC.path[-1], ""] = event.tags[_VERSION]
+            known.numbers[RUBRIC.path[-1], ""] = str(rubric.storage_id)
+        return known
+
+    def count(self, instance: dg.DagsterInstance, name: str, papers: Collection[str]) -> None:
+        """Ask for the numbers of an asset's last materialisations."""
+        numbers = instance.event_log_storage.get_latest_storage_id_by_partition(
+            dg.AssetKey(name), DagsterEventType.ASSET_MATERIALIZATION, set(papers)
+        )
+        self.numbers.update({(name, paper): str(number) for paper, number in numbers.items()})
+
+    def stands(self, paper: str, row: Row) -> bool:
+        """Whether Dagster knows of a row; not where its instance was made anew, or a launch cut off."""
+        known = self.versions.get((row.event.stage, paper))
+        return known == (row.event.output or row.event.inputs)
+
+    def provenance(self, recipe: Recipe, paper: str) -> dict[str, str]:
+        """What a materialisation rests on, as Dagster itself would tag it."""
+        tags = {}
+        for name in recipe.comes_after:
+            place = (name, "" if name == RUBRIC.path[-1] else paper)
+            tags[f"dagster/input_data_version/{name}"] = self.versions.get(place, _NEVER_MADE)
+            tags[f"dagster/input_event_pointer/{name}"] = self.numbers.get(place, _NEVER_MADE)
+        return tags
+
+
 def _reported(
-    context: dg.OpExecutionContext, recipe: Recipe, stage: Stage, row: Row
+    context: dg.OpExecutionContext, recipe: Recipe, stage: Stage, row: Row, known: _Known
 ) -> Iterator[dg.AssetMaterialization | dg.AssetCheckEvaluation]:
     """A stage's row as its asset would have reported it, for the paper's partition."""
     result = recipe.result(stage, row, context.log.warning)
+    version = result.data_version.value
     yield dg.AssetMaterialization(
         recipe.name,
         partition=stage.paper,
         metadata=result.metadata,
         tags={
-            "dagster/data_version": result.data_version.value,
+            _VERSION: version,
             "dagster/data_version_is_user_provided": "true",
             "dagster/code_version": recipe.version,
-            **_provenance(context.instance, recipe, stage.paper),
+            **known.provenance(recipe, stage.paper),
         },
     )
+    known.versions[recipe.name, stage.paper] = version
+    if recipe.name in _INPUTS:  # stored by now
+        known.count(context.instance, recipe.name, {stage.paper})
     for check in result.check_results:
         yield dg.AssetCheckEvaluation(
             asset_key=dg.AssetKey(recipe.name),
@@ -143,32 +208,6 @@ def _reported(
             description=check.description,
             partition=stage.paper,
         )
-
-
-def _provenance(instance: dg.DagsterInstance, recipe: Recipe, paper: str) -> dict[str, str]:
-    """What a materialisation rests on, as Dagster itself would tag it."""
-    tags = {}
-    for name in recipe.comes_after:
-        partition = None if name == RUBRIC.path[-1] else paper
-        record = instance.get_latest_data_version_record(
-            dg.AssetKey(name), is_source=partition is None, partition_key=partition
-        )
-        version = pointer = _NEVER_MADE
-        if record:
-            event = record.asset_materialization or record.event_log_entry.asset_observation
-            version, pointer = event.tags["dagster/data_version"], str(record.storage_id)
-        tags[f"dagster/input_data_version/{name}"] = version
-        tags[f"dagster/input_event_pointer/{name}"] = pointer
-    return tags
-
-
-def _unknown(instance: dg.DagsterInstance, paper: str, row: Row) -> bool:
-    """Whether Dagster does not know of a row: its instance was made anew, or a launch was cut off."""
-    record = instance.get_latest_data_version_record(
-        dg.AssetKey(row.event.stage), is_source=False, partition_key=paper
-    )
-    known = record.asset_materialization.tags if record and record.asset_materialization else {}
-    return known.get("dagster/data_version") != (row.event.output or row.event.inputs)
 
 
 def _said(project: Project, paper: str, row: Row) -> str:

@@ -7,7 +7,7 @@ output lies; the row is written also when it failed, so that nothing is skipped 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -170,12 +170,18 @@ def out_of_time(stage: Stage) -> Reason:
 
 def latest(project: Project, paper: str, name: str) -> StageFinished | None:
     """The last row of a stage; None where it never ran."""
-    rows = [
-        event.content
-        for event in project.ledger.events(paper, kinds={"stage_finished"})
-        if event.payload["stage"] == name
-    ]
-    return rows[-1] if rows else None
+    return latest_of(project, paper, [name])[name]
+
+
+def latest_of(
+    project: Project, paper: str, names: Iterable[str]
+) -> dict[str, StageFinished | None]:
+    """The last row of each of some stages, from one reading of the chain."""
+    last: dict[str, Event | None] = dict.fromkeys(names)
+    for event in project.ledger.events(paper, kinds={"stage_finished"}):
+        if event.payload["stage"] in last:
+            last[event.payload["stage"]] = event
+    return {name: event.content if event else None for name, event in last.items()}
 
 
 def output_of(project: Project, row: StageFinished, model: type[Output]) -> Output:

@@ -28,6 +28,11 @@ def load_model(path: Path, model: type[Model]) -> Model:
     Raises FileFormatError with one line per fault, each with its line number, when the file is
     missing, is no YAML (see `read_yaml`), or does not follow the model.
     """
+    return parse_model(read_text(path), model, name=str(path))
+
+
+def read_text(path: Path) -> str:
+    """The text of such a file. Raises FileFormatError where it is missing, too large or no UTF-8."""
     name = str(path)
     if path.exists() and not path.is_file():
         raise FileFormatError("is no file.", where=name)
@@ -41,13 +46,12 @@ def load_model(path: Path, model: type[Model]) -> Model:
     if len(content) > LARGEST:
         raise too_large(name)
     try:
-        text = content.decode("utf-8")
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise FileFormatError(
             "is not UTF-8.", where=f"{name}:{line}", hint="Save it in that encoding."
         ) from None
-    return parse_model(text, model, name=name)
 
 
 def parse_model(text: str, model: type[Model], *, name: str) -> Model:

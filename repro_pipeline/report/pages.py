@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import unicodedata
+import re
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -73,9 +73,12 @@ def tone(outcome: str) -> str:
     return next((name for name, outcomes in _TONES.items() if outcome in outcomes), "none")
 
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""What Unicode calls control characters, without tab and line break."""
+
+
 def _printable(value: Any) -> Any:
     """Drop control characters, which papers' texts hold and HTML forbids."""
     if not isinstance(value, str) or value.isprintable():
         return value
-    kept = (sign for sign in value if sign in "\n\t" or unicodedata.category(sign) != "Cc")
-    return type(value)("".join(kept))
+    return type(value)(_CONTROL.sub("", value))

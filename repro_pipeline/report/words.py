@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections import Counter
 
 from repro_pipeline.claims.model import Claim, Statistic
@@ -13,17 +12,15 @@ from repro_pipeline.scoring.model import ClaimVerdict
 
 MINUS = "−"
 _UNITS = {"percent": "%", "fraction": "", "ratio": ""}
-_BIDI = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f")
+_BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f"
+_BREAKS = "".join(map(chr, (*range(0x20), *range(0x7F, 0xA0)))) + "\u2028\u2029"
+"""Control characters, and what separates lines and paragraphs."""
+_PLAIN = str.maketrans(_BREAKS, " " * len(_BREAKS), _BIDI)
 
 
 def plain(text: str) -> str:
     """The text on one line, without control characters and marks that change its direction."""
-    kept = (
-        " " if unicodedata.category(sign) in {"Cc", "Zl", "Zp"} else sign
-        for sign in text
-        if sign not in _BIDI
-    )
-    return " ".join("".join(kept).split())
+    return " ".join(text.translate(_PLAIN).split())
 
 
 def words(outcome: str) -> str:

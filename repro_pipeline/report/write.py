@@ -38,7 +38,7 @@ from repro_pipeline.scoring.explain import explanations
 from repro_pipeline.scoring.history import last_change
 from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
 from repro_pipeline.stage_names import STAGES
-from repro_pipeline.stages import Stage, latest
+from repro_pipeline.stages import Stage, latest_of
 from repro_pipeline.status import Status
 from repro_pipeline.sweeps.trend import trend_of
 from repro_pipeline.wholefile import whole
@@ -196,7 +196,8 @@ def _claim_tables(paper: Paper, evidence: Evidence) -> tuple[ClaimTable, ...]:
 
 
 def _stage_rows(stage: Stage) -> tuple[StageRow, ...]:
-    rows = [latest(stage.project, stage.paper, name) for name in STAGES if name != stage.name]
+    names = [name for name in STAGES if name != stage.name]
+    rows = latest_of(stage.project, stage.paper, names).values()
     return tuple(
         StageRow(stage=row.stage, status=row.status, reason=row.reason, seconds=row.seconds)
         for row in rows

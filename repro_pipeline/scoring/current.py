@@ -1,5 +1,6 @@
-"""What scoring rests on at this moment: the rubric, kept by its hash so that old scores stay readable
-with theirs, and what people decided.
+"""What scoring rests on at this moment: the rubric, and what people decided.
+
+The rubric is kept by its hash, so that old scores stay readable with theirs.
 """
 
 from __future__ import annotations
@@ -7,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Literal
 
 import repro_pipeline
@@ -17,14 +19,14 @@ from repro_pipeline.project import Project
 from repro_pipeline.scoring.agreement import Agreement
 from repro_pipeline.scoring.review import phase_of, reviewers_agreement
 from repro_pipeline.scoring.rubric import Rubric
-from repro_pipeline.yamlfile import load_model, parse_model
+from repro_pipeline.yamlfile import parse_model, read_text
 
 _PHASE: ContextVar[Literal["early", "stable"] | None] = ContextVar("phase", default=None)
 
 
 def current_rubric(project: Project) -> tuple[Rubric, str]:
     """The rubric and the digest of its file, after keeping it. Raises FileFormatError."""
-    rubric = load_model(project.rubric_file, Rubric)
+    rubric = _parsed(read_text(project.rubric_file), str(project.rubric_file))
     digest = project.store.put_file(project.rubric_file)
     actor = f"code:repro-pipeline/{repro_pipeline.__version__}"
     project.ledger.append(PROJECT_CHAIN, RubricSeen(rubric=digest), actor=actor)
@@ -33,7 +35,13 @@ def current_rubric(project: Project) -> tuple[Rubric, str]:
 
 def rubric_of(project: Project, digest: str) -> Rubric:
     """A rubric that was seen earlier, by the digest of its file."""
-    return parse_model(project.store.get(digest).decode(), Rubric, name=f"rubric {digest[:12]}")
+    return _parsed(project.store.get(digest).decode(), f"rubric {digest[:12]}")
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str, name: str) -> Rubric:
+    """A rubric from its text: a batch asks for the same ones at every paper."""
+    return parse_model(text, Rubric, name=name)
 
 
 def reviews_of(project: Project, paper: str) -> tuple[ReviewRow, ...]:
