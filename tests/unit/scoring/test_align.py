@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from repro_pipeline.agent.align_judge import Points, Sample, gather_alignment
+from repro_pipeline.agent.questions import shown
 from repro_pipeline.errors import UserError
 from repro_pipeline.scoring.align import NO_JUDGE, align_measures, krippendorff_alpha, level_score
-from repro_pipeline.scoring.align_judge import Points, Sample, gather_alignment
 from repro_pipeline.scoring.align_model import (
     SCALES,
     Alignment,
@@ -18,7 +19,6 @@ from repro_pipeline.scoring.align_model import (
     Level,
     LevelEvidence,
 )
-from repro_pipeline.scoring.judge import shown
 from repro_pipeline.scoring.spans import CodeSpan, code_fault
 
 PAPER = "We train with a learning rate of 0.1. The loss is the mean of squares, as usual."

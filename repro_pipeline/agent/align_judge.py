@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from repro_pipeline.agent.prompt import Block
+from repro_pipeline.agent.questions import Asks, shown
 from repro_pipeline.errors import UserError
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.scoring.align_model import (
@@ -19,7 +20,6 @@ from repro_pipeline.scoring.align_model import (
     Level,
     LevelEvidence,
 )
-from repro_pipeline.scoring.judge import Asks, shown
 from repro_pipeline.scoring.spans import code_fault, text_fault
 
 SAMPLES = 3
