@@ -78,6 +78,8 @@ def too_large(name: str) -> FileFormatError:
 def _no_yaml(error: yaml.MarkedYAMLError, name: str) -> FileFormatError:
     mark = error.problem_mark or error.context_mark
     hint = "Indent with spaces, not with tabs." if "'\\t'" in (error.problem or "") else ""
+    if "flow" in (error.context or ""):
+        hint = "Within [] and {} write a text that holds one of , : ? # [ ] { } in quotes."
     problem = ", ".join(part for part in (error.context, error.problem) if part)
     where = f"{name}:{mark.line + 1}" if mark else name
     return FileFormatError(f"is no valid YAML: {problem}.", where=where, hint=hint)

@@ -49,7 +49,7 @@ class SuiteTask:
     @cached_property
     def truth(self) -> Truth:
         """What is known of the task. Raises UserError where it does not go with the bundle."""
-        path = self.folder / TRUTH_NAME
+        path = _there(self.folder / TRUTH_NAME, "says what is known of a task")
         truth = load_model(path, Truth)
         task = self.bundle.task
         claims = {one.claim: n for n, one in enumerate(truth.claims)}
@@ -97,6 +97,11 @@ class Suite:
             )
         return self.tasks[self.file.tasks.index(name)]
 
+    def check(self) -> None:
+        """Raises UserError where a task cannot be read: no agent is to fail for that."""
+        for task in self.tasks:
+            task.truth  # noqa: B018 - it reads the bundle as well
+
     @cached_property
     def content(self) -> str:
         """Digest of every file of the suite's tasks and of suite.yaml."""
@@ -120,7 +125,7 @@ def open_suite(folder: Path) -> Suite:
     Raises BundleError for a missing part, FileFormatError with the line for a fault of the file. The
     truths are read when they are asked for.
     """
-    path = folder / SUITE_NAME
+    path = _there(folder / SUITE_NAME, "and a folder for each task in tasks/ make a suite")
     suite = Suite(folder, load_model(path, SuiteFile))
     for position, task in enumerate(suite.tasks):
         for part in (task.folder, task.bundle_folder, task.reference):
@@ -131,5 +136,14 @@ def open_suite(folder: Path) -> Suite:
                 raise BundleError(
                     f"the task '{task.id}' lacks the folder {part.relative_to(folder)}.",
                     where=f"{path}:{line}",
+                    hint="A task has bundle/ (the paper and task.yaml), reference/ (the verified "
+                    f"implementation, as a submission) and {TRUTH_NAME}.",
                 )
     return suite
+
+
+def _there(path: Path, what: str) -> Path:
+    if not path.exists():
+        hint = f"A {path.name} {what}; `repro schema {path.name}` prints what stands in it."
+        raise BundleError("no such file.", where=str(path), hint=hint)
+    return path

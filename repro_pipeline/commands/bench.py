@@ -139,6 +139,7 @@ def run(options: argparse.Namespace) -> int:
     from repro_pipeline.commands.opening import instance_of
 
     suite, tasks = _opened(options)
+    suite.check()
     project, plan = _planned(options, suite, [task.id for task in tasks])
     bench = BenchResource(
         root=str(project.root), replay=str(options.replay.resolve()) if options.replay else None

@@ -37,6 +37,18 @@ def test_a_fault_of_truth_yaml_is_told_with_its_line(tmp_path):
         _ = task.truth
 
 
+def test_what_is_not_there_is_told_with_what_should_be(tmp_path):
+    with pytest.raises(
+        BundleError, match=r"nowhere/suite.yaml: no such file. .*repro schema suite.yaml"
+    ):
+        open_suite(tmp_path / "nowhere")
+    suite = open_suite(make_suite(tmp_path / "suite"))
+    suite.check()
+    (suite.task("unseen").folder / "truth.yaml").unlink()
+    with pytest.raises(BundleError, match=r"truth.yaml: no such file. .*repro schema truth.yaml"):
+        open_suite(suite.folder).check()
+
+
 def test_a_verdict_that_is_not_reached_says_why(tmp_path):
     unsaid = [claim("noisy-plain", 10.0), claim("noisy-shrunk", 20.0, verdict="not_reproduced")]
     with pytest.raises(FileFormatError, match=r"claims\[1\]\.why"):
