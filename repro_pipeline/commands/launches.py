@@ -217,7 +217,7 @@ class _Printed:
 
     def print_news(self) -> None:
         """Print the lines that came since the last call."""
-        from repro_pipeline.report.words import plain
+        from repro_pipeline.sandbox.outputs import printable
 
         if not self._path.exists():  # it waits
             return
@@ -225,8 +225,8 @@ class _Printed:
             stream.seek(self._seen)
             whole, newline, _ = stream.read().rpartition(b"\n")
         self._seen += len(whole + newline)
-        for line in whole.decode(errors="replace").splitlines():
-            print(plain(line), flush=True)
+        if whole:
+            print(printable(whole), flush=True)
 
 
 class _Told:
