@@ -43,6 +43,7 @@ def describe(scores: Scores) -> dict:
         "overall": str(scores.overall),
         "claims at a glance": dg.MetadataValue.md(forest_markdown(scores, parity.threshold)),
         **table("verdicts", [_verdict(verdict) for verdict in scores.verdicts]),
+        **table("why", [{"claim": one.claim, "why": one.reason} for one in scores.verdicts]),
         "reproduced": reproduced,
         "claims": len(scores.verdicts),
         "share reproduced": reproduced / len(scores.verdicts),
@@ -61,21 +62,29 @@ def _shown(value: float | None) -> float | str:
 
 
 def _verdict(verdict: ClaimVerdict) -> dict:
+    """A row for people, the verdict where no page cuts it off; the artifact has all digits."""
+    p = (
+        verdict.adjusted_p_equivalence
+        if verdict.verdict == "reproduced"
+        else verdict.adjusted_p_difference
+    )
     return {
         "claim": verdict.claim,
-        "reported": verdict.reported,
-        "reproduced": verdict.value,
-        "sd": verdict.sd,
-        "n": f"{verdict.n}/{verdict.planned}",
-        "relative error": verdict.relative_error,
-        "relative gap": verdict.relative_gap,
-        "performance gap": verdict.performance_gap,
-        "adjusted p": verdict.adjusted_p_equivalence
-        if verdict.verdict == "reproduced"
-        else verdict.adjusted_p_difference,
         "verdict": str(verdict.verdict),
-        "why": verdict.reason,
+        "reported": verdict.reported,
+        "reproduced": _brief(verdict.value),
+        "sd": _brief(verdict.sd),
+        "n": f"{verdict.n}/{verdict.planned}",
+        "relative error": _brief(verdict.relative_error),
+        "relative gap": _brief(verdict.relative_gap),
+        "performance gap": _brief(verdict.performance_gap),
+        "adjusted p": _brief(p),
     }
+
+
+def _brief(value: float | None) -> float | None:
+    """Six significant digits."""
+    return None if value is None else float(f"{value:.6g}")
 
 
 def judge(scores: Scores) -> list[dg.AssetCheckResult]:

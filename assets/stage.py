@@ -79,10 +79,10 @@ class Recipe:
         )
         return dg.MaterializeResult(
             asset_key=self.name,
-            metadata={**_row_metadata(stage, row), **shown},
+            metadata={**_outcome(row), **shown, **_record(stage, row)},
             data_version=dg.DataVersion(row.event.output or row.event.inputs),
             check_results=[
-                _stage_ok(self.name, row),
+                _stage_ok(stage, row),
                 *_judged(self.name, self.checks, self.judge, output),
             ],
         )
@@ -158,7 +158,7 @@ def stage_asset(
             if row.transient and context.retry_number < RETRIES:
                 context.log.warning(f"{name}: {row.event.reason.sentence} It will be tried again.")
                 raise dg.RetryRequested(RETRIES, PAUSE * 2**context.retry_number)
-            _log(context, row)
+            _log(context, stage, row)
             return recipe.result(stage, row, context.log.warning)
 
         return asset
@@ -241,19 +241,41 @@ def check_specs(name: str, checks: Mapping[str, str]) -> list[dg.AssetCheckSpec]
         ]
 
 
-def _stage_ok(name: str, row: Row) -> dg.AssetCheckResult:
+def _stage_ok(stage: Stage, row: Row) -> dg.AssetCheckResult:
     event = row.event
     return dg.AssetCheckResult(
-        asset_key=name,
+        asset_key=stage.name,
         check_name="stage_ok",
         passed=event.status in {Status.OK, Status.NOT_APPLICABLE},
         severity=dg.AssetCheckSeverity.WARN
         if event.status in {Status.PARTIAL, Status.BLOCKED}
         else dg.AssetCheckSeverity.ERROR,
-        metadata={
-            "status": str(event.status),
-            "reason": event.reason.sentence if event.reason else "-",
-        },
+        description=_what_to_do(stage, row),
+        metadata=_outcome(row),
+    )
+
+
+def _what_to_do(stage: Stage, row: Row) -> str | None:
+    """Of a stage that ended badly: where to look, and how to go on."""
+    match row.event.status:
+        case Status.OK | Status.NOT_APPLICABLE:
+            return None
+        case Status.BLOCKED:
+            return "Mend the stage that it waits for, and launch the paper again."
+        case Status.CANCELLED:
+            return "Launch the paper again: it goes on from there."
+    look = (
+        f"`repro log {stage.paper}` shows what a failed run printed. "
+        if _runs_failed(stage)
+        else ""
+    )
+    return f"{look}Mend the cause and launch the paper again: what is done is not done again."
+
+
+def _runs_failed(stage: Stage) -> bool:
+    return stage.name in RUNNING_STAGES and any(
+        event.payload["attempt"]["status"] != Status.OK
+        for event in stage.events({"attempt_finished"})
     )
 
 
@@ -277,11 +299,17 @@ def _judged(
     ]
 
 
-def _row_metadata(stage: Stage, row: Row) -> dict[str, Any]:
-    head = stage.project.ledger.head(stage.paper)
+def _outcome(row: Row) -> dict[str, Any]:
     return {
         "status": str(row.event.status),
         "reason": row.event.reason.sentence if row.event.reason else "-",
+    }
+
+
+def _record(stage: Stage, row: Row) -> dict[str, Any]:
+    """What leads from the metadata to the ledger; of interest last."""
+    head = stage.project.ledger.head(stage.paper)
+    return {
         "reused": row.reused,
         "seconds": row.event.seconds,
         "output": row.event.output or "-",
@@ -289,7 +317,7 @@ def _row_metadata(stage: Stage, row: Row) -> dict[str, Any]:
     }
 
 
-def _log(context: dg.AssetExecutionContext, row: Row) -> None:
+def _log(context: dg.AssetExecutionContext, stage: Stage, row: Row) -> None:
     event = row.event
     if row.reused:
         context.log.info(
@@ -298,6 +326,8 @@ def _log(context: dg.AssetExecutionContext, row: Row) -> None:
     elif event.status in {Status.OK, Status.NOT_APPLICABLE}:
         context.log.info(f"{event.stage}: {event.status} in {event.seconds:.1f} s.")
     else:
-        context.log.error(
-            f"{event.stage}: {event.status}. {event.reason.sentence if event.reason else ''}"
-        )
+        said = event.reason.sentence if event.reason else ""
+        context.log.error(f"{event.stage}: {event.status}. {said} {_what_to_do(stage, row)}")
+        # The launch itself is a good one: its tag says in the list of launches what came of it.
+        tag = {f"repro/{event.stage}": str(event.status)}
+        context.instance.add_run_tags(context.run.run_id, tag)

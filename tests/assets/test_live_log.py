@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import dagster as dg
+import pytest
+
 from repro_pipeline.cli import main
+from repro_pipeline.commands import opening
 from repro_pipeline.project import Project
+from repro_pipeline.scoring.model import Scores
+from repro_pipeline.stages import latest, output_of
 from tests.bundles import make_bundle
 
 
@@ -43,3 +50,45 @@ def test_dagsters_log_has_lines_of_runs(project: Path, opened: Project, monkeypa
     make_bundle(project / "papers" / "tiny", seeds=[1])
     assert main(["run", "tiny", "--stage", "baseline"]) == 0
     assert [line for line in said if "noisy, seed 1 | seed 1 well" in line], json.dumps(said)
+    assert "baseline: 1 runs to make, of 1" in said
+    assert [line for line in said if re.fullmatch(r"noisy, seed 1 \| ok, [\d.]+ s", line)]
+
+
+def test_a_stage_that_ended_badly_says_what_to_do_and_marks_its_launch(
+    project: Path, opened: Project
+):
+    """The launch is a good one, for Dagster; whoever looks at it there must learn otherwise."""
+    make_bundle(project / "papers" / "bad", behaviour="exit")
+    assert main(["run", "bad"]) == 2
+    instance = opening.instance_of(opened)
+    (run,) = instance.get_runs()
+    assert run.tags["repro/baseline"] == "failed" and "repro/report" not in run.tags
+    checks = {
+        entry.dagster_event.asset_check_evaluation_data.asset_key.path[0]: (
+            entry.dagster_event.asset_check_evaluation_data
+        )
+        for entry in instance.all_logs(run.run_id, dg.DagsterEventType.ASSET_CHECK_EVALUATION)
+        if entry.dagster_event.asset_check_evaluation_data.check_name == "stage_ok"
+    }
+    assert "`repro log bad` shows what" in checks["baseline"].description
+    assert "the estimator diverged" in checks["baseline"].metadata["reason"].value
+    assert checks["paper_bundle"].description is None
+
+
+def test_the_table_of_verdicts_is_for_people(project: Path, opened: Project):
+    make_bundle(project / "papers" / "tiny", noise=0.05)
+    assert main(["run", "tiny"]) == 0
+    instance = opening.instance_of(opened)
+    (made,) = instance.fetch_materializations(dg.AssetKey("scores"), limit=1).records
+    shown = made.asset_materialization.metadata
+    assert list(shown)[:3] == ["status", "reason", "headline"] and list(shown)[-1] == "ledger head"
+    row = shown["verdicts"].records[0].data
+    columns = [column.name for column in shown["verdicts"].schema.columns]
+    assert columns[:3] == ["claim", "verdict", "reported"]
+    (claim,) = (
+        verdict
+        for verdict in output_of(opened, latest(opened, "tiny", "scores"), Scores).verdicts
+        if verdict.claim == row["claim"]
+    )
+    assert row["reproduced"] == pytest.approx(claim.value, rel=1e-5)
+    assert len(str(row["reproduced"])) < len(str(claim.value))
