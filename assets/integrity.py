@@ -12,9 +12,9 @@ from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.experiment.campaign import Setting
 from repro_pipeline.experiment.model import RunSet
-from repro_pipeline.experiment.probes import gather_integrity
 from repro_pipeline.frozen import digest
 from repro_pipeline.paper.model import Paper
+from repro_pipeline.probing.gather import gather_integrity
 from repro_pipeline.scoring.align import align_measures
 from repro_pipeline.scoring.model import IntegrityEvidence
 from repro_pipeline.stages import Ended, Stage

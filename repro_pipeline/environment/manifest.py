@@ -64,6 +64,17 @@ def verify_manifest(manifest: DataManifest, bundle: Path) -> None:
                 raise IntegrityError(f"the row numbers of '{role}' have changed.", where=file)
 
 
+def role_rows(entry: ManifestEntry, role: str, bundle: Path) -> list[int] | None:
+    """The row numbers of a role, from 0: None for all rows, none at all without that role.
+
+    Raises BundleError where their file cannot be read.
+    """
+    if role not in entry.roles:
+        return []
+    file = entry.role_files.get(role)
+    return None if file is None else _row_numbers(bundle / file, file)
+
+
 def _entry(item: DataFile, bundle: Path, cache: Path) -> ManifestEntry:
     if item.path is None:
         raise BundleError(

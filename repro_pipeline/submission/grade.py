@@ -27,7 +27,6 @@ from repro_pipeline.errors import BundleError
 from repro_pipeline.experiment.campaign import Setting, run_kind
 from repro_pipeline.experiment.evidence import gather_evidence
 from repro_pipeline.experiment.model import RunSet
-from repro_pipeline.experiment.probes import gather_integrity
 from repro_pipeline.experiment.sealed import check_sealed
 from repro_pipeline.experiment.seeds import submission_seeds
 from repro_pipeline.experiment.spec import ExperimentKind
@@ -35,6 +34,7 @@ from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import ImplementationFrozen, Scored
 from repro_pipeline.ledger.projections import attempts
 from repro_pipeline.paper.sources import read_agreeing
+from repro_pipeline.probing.gather import gather_integrity
 from repro_pipeline.project import Project
 from repro_pipeline.scoring.current import current_rubric
 from repro_pipeline.scoring.model import Evidence, IntegrityEvidence, Scores

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from repro_pipeline.bundle.task import DataFile
 from repro_pipeline.environment import manifest as module
-from repro_pipeline.environment.manifest import make_manifest, verify_manifest
+from repro_pipeline.environment.manifest import make_manifest, role_rows, verify_manifest
 from repro_pipeline.environment.model import DataManifest
 from repro_pipeline.errors import BundleError, IntegrityError
 from repro_pipeline.frozen import digest
@@ -63,6 +63,14 @@ def test_splits_are_hashed_as_numbers_in_their_order(bundle: Path) -> None:
     assert made(bundle, item(roles=roles)).entries == (entry,), "only the numbers count"
     (entry,) = made(bundle, item(roles={"test": "all"})).entries
     assert (entry.roles, entry.role_files) == ({"test": digest([0, 1, 2, 3])}, {})
+
+
+def test_the_rows_of_a_role_are_none_all_or_those_of_its_file(bundle: Path) -> None:
+    (bundle / "test.idx").write_bytes(b"\xef\xbb\xbf1\r\n\r\n3\n")
+    (entry,) = made(bundle, item(roles={"train": "all", "test": "test.idx"})).entries
+    assert role_rows(entry, "train", bundle) is None
+    assert role_rows(entry, "test", bundle) == [1, 3]
+    assert role_rows(entry, "validation", bundle) == []
 
 
 def test_rows_of_two_splits_are_counted(bundle: Path) -> None:

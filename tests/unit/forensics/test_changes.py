@@ -12,7 +12,6 @@ from forensic_cases import claim, kinds
 
 from repro_pipeline.bundle.task import DataFile
 from repro_pipeline.environment.manifest import make_manifest
-from repro_pipeline.experiment.readings import paper_text
 from repro_pipeline.forensics.following import followed, held
 from repro_pipeline.forensics.mutate import FACTORS, mutate
 from repro_pipeline.forensics.prose import in_prose
@@ -27,6 +26,7 @@ from repro_pipeline.forensics.response import (
 from repro_pipeline.forensics.rows import rows_of, shared_rows
 from repro_pipeline.forensics.settings import harmless_settings, other_settings
 from repro_pipeline.forensics.spoil import Unspoilt, class_shares, spoil_file
+from repro_pipeline.probing.given import paper_text
 
 
 @pytest.fixture
