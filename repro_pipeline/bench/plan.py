@@ -18,7 +18,7 @@ from repro_pipeline.errors import UserError
 from repro_pipeline.frozen import Frozen, Sha256, Slug, digest
 from repro_pipeline.sandbox.policy import Limits
 
-SCORING_ROOMS = ("scoring", "bench", "submission", "experiment", "forensics", "claims")
+SCORING_ROOMS = ("scoring", "bench", "submission", "experiment", "forensics", "probing", "claims")
 """The rooms whose code decides what a number of a card is."""
 
 
