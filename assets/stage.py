@@ -17,7 +17,7 @@ import dagster as dg
 from pydantic import BaseModel
 
 from repro_pipeline.stage_names import RUNNING_STAGES
-from repro_pipeline.stages import Row, Stage, Work, latest, output_of, run_stage
+from repro_pipeline.stages import Row, Stage, Work, latest_of, output_of, run_stage
 from repro_pipeline.status import Status
 from resources.project import ProjectResource
 
@@ -173,7 +173,8 @@ def _prepared(
     depends_on: Callable[..., Any] | None,
 ) -> Work:
     """Read the inputs of a stage. Raises IntegrityError where one was lost or altered."""
-    rows = {item.stage: _row(stage, item) for item in inputs}
+    events = latest_of(stage.project, stage.paper, [item.stage for item in inputs])
+    rows = {name: Row(event, reused=True) if event else None for name, event in events.items()}
     values = {
         item.stage: output_of(stage.project, rows[item.stage].event, item.model)
         if _usable(rows[item.stage])
@@ -221,11 +222,6 @@ def _model(hint: Any) -> tuple[type[BaseModel], bool]:
         models = [part for part in typing.get_args(hint) if issubclass(part, BaseModel)]
         return models[0], types.NoneType not in typing.get_args(hint)
     return hint, True
-
-
-def _row(stage: Stage, item: Input) -> Row | None:
-    event = latest(stage.project, stage.paper, item.stage)
-    return Row(event, reused=True) if event else None
 
 
 def _usable(row: Row | None) -> bool:
