@@ -16,7 +16,6 @@ from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import OK
 from repro_pipeline.commands.interrupts import interruptible
 from repro_pipeline.commands.parser import command
-from repro_pipeline.config import is_loopback
 from repro_pipeline.errors import UserError
 
 _LEAVING = 15
@@ -44,6 +43,7 @@ def ui(options: argparse.Namespace) -> int:
     """
     from assets.rubric import observe_if_changed
     from assets.watch import register_papers
+    from repro_pipeline.config import is_loopback
 
     project = opening.project_here()
     instance = opening.instance_of(project)

@@ -15,6 +15,7 @@ from repro_pipeline.report import words
 from repro_pipeline.report.model import ReportData
 from repro_pipeline.report.rows import ClaimRow, PairRow
 from repro_pipeline.scoring.model import Evidence
+from repro_pipeline.scoring.words import duration as about
 from repro_pipeline.status import Outcome, Sign, Status, Verdict
 
 
@@ -163,5 +164,5 @@ def _needs(row: ClaimRow) -> str:
     if verdict.seeds_to_decide is None:
         return ""
     seconds = verdict.seconds_to_decide
-    more = "" if seconds is None else f", {words.duration(seconds)} more of runs"
+    more = "" if seconds is None else f", {about(seconds)} more of runs"
     return f"{verdict.seeds_to_decide} seeds would decide{more}"

@@ -1,4 +1,8 @@
-"""Numbers, durations and outcomes as people read them."""
+"""Numbers, durations and outcomes as people read them in tables: of pages, and in the terminal.
+
+Outcomes read as in the sentences of scoring. Digits differ on purpose (`scoring.words`): a table shows a
+value beside the printed one, with one digit more than that, and a time that was measured.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import re
 from collections import Counter
 
 from repro_pipeline.claims.model import Claim, Statistic
+from repro_pipeline.scoring import words as sentences
 from repro_pipeline.scoring.estimate import over_seeds
 from repro_pipeline.scoring.model import ClaimVerdict
 
@@ -23,9 +28,8 @@ def plain(text: str) -> str:
     return " ".join(text.translate(_PLAIN).split())
 
 
-def words(outcome: str) -> str:
-    """An outcome's name with spaces: `not_run` reads 'not run'."""
-    return outcome.replace("_", " ")
+words = sentences.plain
+"""An outcome as the sentences of scoring write it: `not_run` reads 'not run'."""
 
 
 def unit(claim: Claim) -> str:

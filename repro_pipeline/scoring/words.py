@@ -1,4 +1,8 @@
-"""Numbers as they stand in the sentences of scoring."""
+"""Numbers and outcomes as they stand in the sentences of scoring, which are stored with the scores.
+
+Tools read them too, so a minus is a hyphen and a space is a space. Digits do not depend on how the paper
+prints its values, as those of tables do (`report.words`): five, so that values a per mille apart differ.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds, minutes or hours, whichever reads best."""
+    """About how long, in seconds, minutes or hours, whichever reads best: what is estimated, anywhere."""
     for unit, size in (("h", 3600), ("min", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"

@@ -172,7 +172,7 @@ def test_without_failed_attempts_the_page_says_so(data: ReportData):
 
 def test_what_is_not_decided_is_listed_with_what_would_decide_it(page: Page):
     assert "Not decided (8)" in page.text
-    assert page.text.count("14 seeds would decide, 6 min 31 s more of runs") == 4
+    assert page.text.count("14 seeds would decide, 7 min more of runs") == 4
     assert "no leakage: labels sealed not checkable" in page.text
 
 
