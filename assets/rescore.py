@@ -19,7 +19,7 @@ from repro_pipeline.ledger.events import PROJECT_CHAIN
 from repro_pipeline.ledger.kept import KeptLedger
 from repro_pipeline.project import Project
 from repro_pipeline.report.scoreboard import write_scoreboard
-from repro_pipeline.scoring.current import phase_asked_once
+from repro_pipeline.scoring.current import read_rubric, sampling_phase
 from repro_pipeline.scoring.history import change_rows, last_change
 from repro_pipeline.stages import Row, Stage, latest
 from resources.project import ProjectResource
@@ -58,24 +58,25 @@ def rescore(
     opened = project.open()
     papers = config.papers or papers_with_evidence(opened)
     rows, failed = [], []
-    with phase_asked_once(opened):
-        opened = replace(opened, ledger=KeptLedger(opened.ledger))
-        for number, paper in enumerate(papers, start=1):
-            if (number - 1) % _AT_ONCE == 0:
-                known = _Known.of(context.instance, papers[number - 1 :][:_AT_ONCE])
-            made = {}
-            for name in JUDGING:
-                recipe, stage = RECIPES[name], Stage(name, paper, opened, launch=context.run_id)
-                made[name] = recipe.run(stage)
-                if not made[name].reused or not known.stands(paper, made[name]):
-                    yield from _reported(context, recipe, stage, made[name], known)
-            if not made["scores"].reused:
-                rows += _rows(opened, paper)
-            failed += [paper] if not made["report"].usable else []
-            said = f"{paper}: {_said(opened, paper, made['scores'])}"
-            context.log.info(said)
-            if config.tell:
-                print(f"{number} of {len(papers)}  {said}", file=sys.stderr, flush=True)
+    phase = sampling_phase(opened)
+    opened = replace(opened, ledger=KeptLedger(opened.ledger))
+    for number, paper in enumerate(papers, start=1):
+        if (number - 1) % _AT_ONCE == 0:
+            known = _Known.of(context.instance, papers[number - 1 :][:_AT_ONCE])
+        made = {}
+        for name in JUDGING:
+            recipe = RECIPES[name]
+            stage = Stage(name, paper, opened, launch=context.run_id, review_phase=phase)
+            made[name] = recipe.run(stage)
+            if not made[name].reused or not known.stands(paper, made[name]):
+                yield from _reported(context, recipe, stage, made[name], known)
+        if not made["scores"].reused:
+            rows += _rows(opened, paper)
+        failed += [paper] if not made["report"].usable else []
+        said = f"{paper}: {_said(opened, paper, made['scores'])}"
+        context.log.info(said)
+        if config.tell:
+            print(f"{number} of {len(papers)}  {said}", file=sys.stderr, flush=True)
     board = write_scoreboard(opened)
     yield dg.AssetMaterialization(
         "scoreboard",
@@ -113,9 +114,7 @@ def rescore_on_change(
     context: dg.SensorEvaluationContext, project: ProjectResource
 ) -> dg.SensorResult | dg.SkipReason:
     """Ask for one launch per change of the rubric; changing it back is a change."""
-    from repro_pipeline.scoring.current import current_rubric
-
-    _, digest = current_rubric(project.open())
+    _, digest = read_rubric(project.open())
     if context.cursor == digest:
         return dg.SkipReason("the rubric is as it was")
     return dg.SensorResult(run_requests=[dg.RunRequest()], cursor=digest)

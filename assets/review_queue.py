@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from assets.stage import stage_asset, table
 from repro_pipeline.ledger.events import ReviewSampled
-from repro_pipeline.scoring.current import current_rubric, reviews_of, sampling_phase
+from repro_pipeline.scoring.current import read_rubric, reviews_of, sampling_phase
 from repro_pipeline.scoring.model import ReviewQueue, Scores
 from repro_pipeline.scoring.review import sample
 from repro_pipeline.stages import Stage, latest
@@ -38,7 +40,7 @@ def scores_and_reviews(stage: Stage, scores: Scores) -> dict:
     rows = [row for row in reviews_of(stage.project, stage.paper) if row.scores == stored]
     return {
         "scores": stored,
-        "phase": sampling_phase(stage.project),
+        "phase": _phase(stage),
         "decisions": [d.model_dump(mode="json") for row in rows for d in row.decisions],
     }
 
@@ -49,14 +51,18 @@ def review_queue(stage: Stage, scores: Scores) -> ReviewQueue:
     stored = _stored(stage)
     queue = sample(
         scores,
-        current_rubric(stage.project)[0].review,
+        read_rubric(stage.project)[0].review,
         content=stored,
-        phase=sampling_phase(stage.project),
+        phase=_phase(stage),
         standing=reviews_of(stage.project, stage.paper),
     )
     for item in queue.items:
         stage.record(ReviewSampled(claim=item.claim, scores=stored, rate=item.rate, why=item.why))
     return queue
+
+
+def _phase(stage: Stage) -> Literal["early", "stable"]:
+    return stage.review_phase or sampling_phase(stage.project)
 
 
 def _stored(stage: Stage) -> str:

@@ -5,7 +5,7 @@ import warnings
 import dagster as dg
 
 from repro_pipeline.project import Project
-from repro_pipeline.scoring.current import current_rubric
+from repro_pipeline.scoring.current import keep_rubric
 from resources.project import ProjectResource
 
 KEY = dg.AssetKey("rubric")
@@ -13,7 +13,7 @@ KEY = dg.AssetKey("rubric")
 
 def _content(project: ProjectResource) -> dg.DataVersion:
     """Observe the rubric's content."""
-    _, digest = current_rubric(project.open())
+    _, digest = keep_rubric(project.open())
     return dg.DataVersion(digest)
 
 
@@ -29,7 +29,7 @@ with warnings.catch_warnings(action="ignore", category=dg.BetaWarning):
 def observe_if_changed(instance: dg.DagsterInstance, project: Project) -> None:
     """Tell Dagster of the rubric's content where it does not know it yet; an observation each time
     would make every score look stale."""
-    _, digest = current_rubric(project)
+    _, digest = keep_rubric(project)
     event = instance.get_latest_data_version_record(KEY)
     tags = event.event_log_entry.dagster_event.event_specific_data if event else None
     known = tags.asset_observation.tags.get("dagster/data_version") if tags else None

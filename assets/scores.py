@@ -5,17 +5,12 @@ from __future__ import annotations
 import dagster as dg
 
 from assets.stage import stage_asset, table
-from repro_pipeline.experiment.model import Attempt
-from repro_pipeline.experiment.spec import Purpose
-from repro_pipeline.frozen import Sha256, digest
-from repro_pipeline.ledger.events import Scored
-from repro_pipeline.ledger.projections import attempts
+from repro_pipeline.frozen import digest
 from repro_pipeline.report.plots import forest_markdown
-from repro_pipeline.scoring.current import current_rubric
-from repro_pipeline.scoring.history import change_rows, last_change, record_change
+from repro_pipeline.scoring.history import change_rows, last_change
 from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Scores
-from repro_pipeline.scoring.score import score
-from repro_pipeline.stages import Stage, latest
+from repro_pipeline.scoring.record import score_and_record, scored_from
+from repro_pipeline.stages import Stage
 from repro_pipeline.status import Outcome
 
 DIMENSIONS = {
@@ -111,37 +106,8 @@ def judge(scores: Scores) -> list[dg.AssetCheckResult]:
 
 
 def evidence_and_rubric(stage: Stage, experiment_ledger: Evidence) -> dict:
-    """The evidence and all attempts ever made, both as they stand, and the rubric's content.
-
-    Not as today's models write them: a field that these gain would score anew what did not change,
-    and leave people's decisions with scores that no longer stand.
-    """
-    made = stage.events({"attempt_started", "attempt_finished"})
-    purposes = {"attempt_started": ("purpose",), "attempt_finished": ("attempt", "purpose")}
-    own = [e.hash for e in made if _at(e.payload, purposes[e.kind]) != Purpose.SWEEP]
-    return {
-        "evidence": _stored(stage),
-        "attempts": digest(own),
-        "rubric": current_rubric(stage.project)[1],
-    }
-
-
-def all_attempts(stage: Stage) -> tuple[Attempt, ...]:
-    """Every attempt in the paper's ledger, of whatever code: none can be left out. Those of sweeps are no
-    part of the reproduction, and are held against it elsewhere."""
-    made = attempts(stage.project.ledger.events(stage.paper))
-    return tuple(attempt for attempt in made if attempt.purpose is not Purpose.SWEEP)
-
-
-def _at(value: dict, path: tuple[str, ...]) -> str:
-    for name in path:
-        value = value[name]
-    return value
-
-
-def _stored(stage: Stage) -> Sha256:
-    """The digest of the evidence as stored."""
-    return latest(stage.project, stage.paper, "experiment_ledger").output
+    """The stored evidence, all attempts that count, and the rubric's content."""
+    return scored_from(stage)
 
 
 @stage_asset(
@@ -159,17 +125,4 @@ def scores(stage: Stage, experiment_ledger: Evidence) -> Scores:
 
     A changed rubric scores the same evidence again, and runs nothing.
     """
-    rubric, rubric_digest = current_rubric(stage.project)
-    stored, tried = _stored(stage), all_attempts(stage)
-    result = score(experiment_ledger, rubric, rubric_digest, tried, content=stored)
-    stage.record(
-        Scored(
-            rubric=rubric_digest,
-            evidence=stored,
-            scores=digest(result),
-            overall=result.overall,
-            headline=result.headline,
-        )
-    )
-    record_change(stage, experiment_ledger, tried, result, rubric)
-    return result
+    return score_and_record(stage, experiment_ledger)

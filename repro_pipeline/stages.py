@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
@@ -61,6 +61,8 @@ class Stage:
     launch: str
     say: Callable[[str], None] = lambda line: None
     """Is told what may interest someone who watches."""
+    review_phase: Literal["early", "stable"] | None = None
+    """The phase of sampling for review, where a launch asked for it once for all of its papers."""
 
     @property
     def actor(self) -> str:

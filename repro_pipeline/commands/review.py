@@ -48,10 +48,10 @@ def review(options: argparse.Namespace) -> int:
     contradict it; unclear, neither. Where the rubric says double-blind (the default), scores,
     verdict, producer and other reviews are hidden until the decision stands.
     """
-    from repro_pipeline.scoring.current import current_rubric
+    from repro_pipeline.scoring.current import read_rubric
 
     project = opening.project_here()
-    rubric, _ = current_rubric(project)
+    rubric, _ = read_rubric(project)
     reviewer = _name(getpass.getuser() if options.reviewer is None else options.reviewer)
     if options.paper is not None:
         _known(project, options.paper)

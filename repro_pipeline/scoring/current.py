@@ -5,13 +5,12 @@ The rubric is kept by its hash, so that old scores stay readable with theirs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+import hashlib
 from functools import lru_cache
 from typing import Literal
 
 import repro_pipeline
+from repro_pipeline.frozen import Sha256
 from repro_pipeline.ledger.events import PROJECT_CHAIN, RubricSeen
 from repro_pipeline.ledger.projections import reviews
 from repro_pipeline.ledger.rows import ReviewRow
@@ -21,16 +20,25 @@ from repro_pipeline.scoring.review import phase_of, reviewers_agreement
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.yamlfile import parse_model, read_text
 
-_PHASE: ContextVar[Literal["early", "stable"] | None] = ContextVar("phase", default=None)
+
+def read_rubric(project: Project) -> tuple[Rubric, Sha256]:
+    """The rubric and the digest of its file. Raises FileFormatError."""
+    rubric, content = _rubric_file(project)
+    return rubric, hashlib.sha256(content).hexdigest()
 
 
-def current_rubric(project: Project) -> tuple[Rubric, str]:
-    """The rubric and the digest of its file, after keeping it. Raises FileFormatError."""
-    rubric = _parsed(read_text(project.rubric_file), str(project.rubric_file))
-    digest = project.store.put_file(project.rubric_file)
+def keep_rubric(project: Project) -> tuple[Rubric, Sha256]:
+    """Like `read_rubric`; and keep the file in the store, and in the project's chain that it was seen."""
+    rubric, content = _rubric_file(project)
+    digest = project.store.put(content)
     actor = f"code:repro-pipeline/{repro_pipeline.__version__}"
     project.ledger.append(PROJECT_CHAIN, RubricSeen(rubric=digest), actor=actor)
     return rubric, digest
+
+
+def _rubric_file(project: Project) -> tuple[Rubric, bytes]:
+    text = read_text(project.rubric_file)
+    return _parsed(text, str(project.rubric_file)), text.encode()
 
 
 def rubric_of(project: Project, digest: str) -> Rubric:
@@ -52,20 +60,9 @@ def reviews_of(project: Project, paper: str) -> tuple[ReviewRow, ...]:
 def agreement_in(project: Project) -> Agreement:
     """How far reviewers agree, over all papers."""
     rows = [row for paper in project.ledger.chains() for row in reviews_of(project, paper)]
-    return reviewers_agreement(rows, current_rubric(project)[0].review)
+    return reviewers_agreement(rows, read_rubric(project)[0].review)
 
 
 def sampling_phase(project: Project) -> Literal["early", "stable"]:
     """The phase that sampling for review is in. Reads the reviews of all papers."""
-    return _PHASE.get() or phase_of(current_rubric(project)[0].review, agreement_in(project))
-
-
-@contextmanager
-def phase_asked_once(project: Project) -> Iterator[None]:
-    """Within it, the phase is the one at its start: for work on many papers, each of which would
-    otherwise read the reviews of all."""
-    _PHASE.set(sampling_phase(project))
-    try:
-        yield
-    finally:
-        _PHASE.set(None)
+    return phase_of(read_rubric(project)[0].review, agreement_in(project))

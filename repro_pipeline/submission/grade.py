@@ -31,14 +31,12 @@ from repro_pipeline.experiment.sealed import check_sealed
 from repro_pipeline.experiment.seeds import submission_seeds
 from repro_pipeline.experiment.spec import ExperimentKind
 from repro_pipeline.frozen import digest
-from repro_pipeline.ledger.events import ImplementationFrozen, Scored
-from repro_pipeline.ledger.projections import attempts
+from repro_pipeline.ledger.events import ImplementationFrozen
 from repro_pipeline.paper.sources import read_agreeing
 from repro_pipeline.probing.gather import gather_integrity
 from repro_pipeline.project import Project
-from repro_pipeline.scoring.current import current_rubric
 from repro_pipeline.scoring.model import Evidence, IntegrityEvidence, Scores
-from repro_pipeline.scoring.score import score
+from repro_pipeline.scoring.record import score_and_record
 from repro_pipeline.stages import Ended, Row, Stage, Work, output_of, run_stage
 from repro_pipeline.submission.folder import copy_code, open_submission
 from repro_pipeline.submission.model import Submission
@@ -191,20 +189,9 @@ class _Desk:
 
     def judge(self, evidence: Evidence) -> Scores:
         """The scores under the project's rubric."""
-        rubric, rubric_digest = current_rubric(self.project)
-        made = attempts(self.project.ledger.events(self.paper))
-        result = score(evidence, rubric, rubric_digest, made)
-        self.do("scores", lambda stage: result)
-        self.stage("scores").record(
-            Scored(
-                rubric=rubric_digest,
-                evidence=digest(evidence),
-                scores=digest(result),
-                overall=result.overall,
-                headline=result.headline,
-            )
-        )
-        return result
+        scores = score_and_record(self.stage("scores"), evidence)
+        self.do("scores", lambda stage: scores)
+        return scores
 
     def _environment(self, stage: Stage) -> BuiltEnvironment:
         project = self.project
