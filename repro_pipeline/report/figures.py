@@ -13,13 +13,11 @@ from dataclasses import dataclass, replace
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.report.rows import ClaimRow
+from repro_pipeline.report.strip import Strip, step, strip_for
 from repro_pipeline.report.words import number, percent, threshold, unit
 from repro_pipeline.scoring.rubric import MetricParityRule
 from repro_pipeline.scoring.verdict import denominator as rubric_denominator
 from repro_pipeline.sweeps.trend import ClaimTrend
-
-_FARTHEST = 6
-"""The scale ends at this many tolerances: what lies beyond is drawn at the edge, with an arrow."""
 
 
 @dataclass(frozen=True)
@@ -85,21 +83,14 @@ class Panel:
 def forest(rows: tuple[ClaimRow, ...], rule: MetricParityRule) -> Forest:
     """The forest plot of all claims, in their order."""
     spans = [_relative(row, rule) for row in rows]
-    ends = [abs(end) for values in spans if values for end in values if end is not None]
-    limit = min(max([*ends, 2 * rule.threshold]), _FARTHEST * rule.threshold) * 1.06
+    ends = (end for values in spans if values for end in values if end is not None)
+    strip = strip_for(ends, rule.threshold)
     return Forest(
-        marks=tuple(
-            _mark(row, values, limit, rule) for row, values in zip(rows, spans, strict=True)
-        ),
-        band=(_position(-rule.threshold, limit), 100 * rule.threshold / limit),
-        ticks=tuple((_position(tick, limit), percent_tick(tick)) for tick in _ticks(limit)),
+        marks=tuple(_mark(row, values, strip) for row, values in zip(rows, spans, strict=True)),
+        band=strip.band,
+        ticks=strip.ticks,
         tolerance=threshold(rule.threshold),
     )
-
-
-def percent_tick(fraction: float) -> str:
-    """A tick's text: signed, without needless digits."""
-    return f"{100 * fraction:+.4g}".replace("-", "−") if fraction else "0"
 
 
 def denominator(claim: Claim, rule: MetricParityRule) -> float | None:
@@ -211,8 +202,7 @@ def _relative(
 def _mark(
     row: ClaimRow,
     values: tuple[float, float | None, float | None] | None,
-    limit: float,
-    rule: MetricParityRule,
+    strip: Strip,
 ) -> Mark:
     if values is None:
         why = "no value" if row.verdict.value is None else "no reported number"
@@ -224,32 +214,16 @@ def _mark(
         shown += "; no interval"
     else:
         shown += f"; 90 % interval {percent(low, signed=True)} to {percent(high, signed=True)}"
-    inside = f"tolerance ±{threshold(rule.threshold)}"
+    inside = f"tolerance ±{threshold(strip.tolerance)}"
     return Mark(
         row=row,
-        x=_position(point, limit),
-        low=None if low is None else _position(low, limit),
-        high=None if high is None else _position(high, limit),
-        beyond="high" if point > limit else "low" if point < -limit else "",
+        x=strip.at(point),
+        low=None if low is None else strip.at(low),
+        high=None if high is None else strip.at(high),
+        beyond=strip.beyond(point),
         text=text,
         description=f"{shown}; {inside}",
     )
-
-
-def _position(fraction: float, limit: float) -> float:
-    return round(50 + 50 * max(-1.0, min(1.0, fraction / limit)), 2)
-
-
-def _ticks(limit: float) -> list[float]:
-    step = _step(limit, most=2.9)
-    count = math.floor(limit / step)
-    return [index * step for index in range(-count, count + 1)]
-
-
-def _step(width: float, *, most: float) -> float:
-    """The least step of 1, 2 or 5 times a power of ten that fits at most `most` times."""
-    size = 10.0 ** math.floor(math.log10(width))
-    return next(size * part for part in (0.1, 0.2, 0.5, 1, 2, 5) if width / (size * part) <= most)
 
 
 # --- scatter plot
@@ -318,9 +292,9 @@ def _axis(lowest: float, highest: float, logarithmic: bool) -> _Axis:
     else:
         room = (highest - lowest) * 0.12 or abs(highest) * 0.1 or 1.0
         ends = (lowest - room, highest + room)
-        step = _step(ends[1] - ends[0], most=6)
-        first, last = math.ceil(ends[0] / step), math.floor(ends[1] / step)
-        ticks = [round(index * step, 12) for index in range(first, last + 1)]
+        size = step(ends[1] - ends[0], most=6)
+        first, last = math.ceil(ends[0] / size), math.floor(ends[1] / size)
+        ticks = [round(index * size, 12) for index in range(first, last + 1)]
     return _Axis(ends, logarithmic, tuple(tick for tick in ticks if ends[0] <= tick <= ends[1]))
 
 

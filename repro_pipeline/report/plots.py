@@ -11,6 +11,7 @@ import html
 import io
 from collections.abc import Sequence
 
+from repro_pipeline.report.strip import strip_for
 from repro_pipeline.scoring.model import ClaimVerdict, Scores
 from repro_pipeline.status import Verdict
 from repro_pipeline.sweeps.trend import ClaimTrend, Trend
@@ -25,7 +26,9 @@ _SHAPES = {
     "X": "m-4 -4l8 8m0 -8l-8 8",
     "D": "m0 -5l5 5l-5 5l-5 -5z",
 }
-_LABELS, _WIDTH, _ROW = 250, 450, 24
+_ARROWS = {"low": "m-4 0l8 -4v8z", "high": "m4 0l-8 -4v8z"}
+"""Point at what lies beyond the scale."""
+_LABELS, _WIDTH, _EDGE, _ROW = 250, 450, 10, 24
 _TEXT = '<text stroke="none" fill="#222" '
 
 
@@ -84,35 +87,37 @@ def _trend_png(shown: Sequence[ClaimTrend]) -> bytes:
 def _forest_svg(shown: Sequence[ClaimVerdict], threshold: float) -> str:
     """A line per claim on one scale, its marker shaped and coloured by the verdict."""
     spans = [_relative(verdict) for verdict in shown]
-    farthest = 1.05 * max(100 * threshold, *(abs(x) for span in spans for x in span))
+    strip = strip_for((end for span in spans for end in span), threshold)
     height = _ROW * len(shown)
 
-    def x(per_cent: float) -> float:
-        return round(_LABELS + _WIDTH * (0.5 + per_cent / (2 * farthest)), 1)
+    def place(per_cent: float) -> float:
+        return round(_LABELS + _WIDTH * per_cent / 100, 1)
 
-    left, right = x(-100 * threshold), x(100 * threshold)
+    left, width = strip.band
     parts = [
-        f'<rect x="{left}" width="{right - left:.1f}" height="{height}" fill="#e4e4e0"/>',
-        f'<path d="M{x(0)} 0v{height}" stroke="#555"/>',
+        f'<rect x="{place(left)}" width="{_WIDTH * width / 100:.1f}" height="{height}" fill="#e4e4e0"/>',
+        f'<path d="M{place(50)} 0v{height}" stroke="#555"/>',
     ]
     for row, (verdict, (value, *ends)) in enumerate(zip(shown, spans, strict=True)):
         mark, colour = _LOOKS[verdict.verdict]
         y = _ROW * row + _ROW // 2
         parts.append(f'<text x="{_LABELS - 12}" y="{y + 4}">{html.escape(verdict.claim)}</text>')
         if ends:
-            parts.append(f'<path d="M{x(ends[0])} {y}H{x(ends[1])}" stroke="{colour}"/>')
-        shape = _SHAPES[mark]
-        parts.append(f'<path d="M{x(value)} {y}{shape}" fill="{colour}" stroke="{colour}"/>')
-    edge = float(f"{farthest / 2:.1g}")
-    for tick in (-edge, 0, edge):
+            low, high = (place(strip.at(end)) for end in ends)
+            parts.append(f'<path d="M{low} {y}H{high}" stroke="{colour}"/>')
+        beyond = strip.beyond(value)
+        shape = _ARROWS[beyond] if beyond else _SHAPES[mark]
+        at = place(strip.at(value))
+        parts.append(f'<path d="M{at} {y}{shape}" fill="{colour}" stroke="{colour}"/>')
+    for tick, text in strip.ticks:
         parts.append(
-            f'<text x="{x(tick)}" y="{height + 16}" text-anchor="middle">{tick:g} %</text>'
+            f'<text x="{place(tick)}" y="{height + 16}" text-anchor="middle">{text}</text>'
         )
     parts.append(
-        f'<text x="{x(0)}" y="{height + 34}" text-anchor="middle">'
-        "reproduced − reported, % of the reported value (grey: tolerance)</text>"
+        f'<text x="{place(50)}" y="{height + 34}" text-anchor="middle">'
+        "deviation, % of the reported value (grey: tolerance; arrow: beyond the scale)</text>"
     )
-    size = f'width="{_LABELS + _WIDTH}" height="{height + 40}"'
+    size = f'width="{_LABELS + _WIDTH + _EDGE}" height="{height + 40}"'
     style = 'font-family="sans-serif" font-size="12" text-anchor="end" stroke-width="1.5"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size}>'
@@ -122,6 +127,6 @@ def _forest_svg(shown: Sequence[ClaimVerdict], threshold: float) -> str:
 
 
 def _relative(verdict: ClaimVerdict) -> tuple[float, ...]:
-    """The value and, where there is one, both ends of its 90 % interval, in per cent of the reported."""
+    """The value and, where there is one, both ends of its 90 % interval, relative to the reported."""
     values = (verdict.value, *(verdict.interval90 or ()))
-    return tuple(100 * (one - verdict.reported) / abs(verdict.reported) for one in values)
+    return tuple((one - verdict.reported) / abs(verdict.reported) for one in values)

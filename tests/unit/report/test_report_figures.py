@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 import math
+import re
 
 import pytest
 from hypothesis import given
@@ -14,6 +16,7 @@ from repro_pipeline.paper.model import Cell, Table
 from repro_pipeline.report.figures import PANEL, denominator, forest, panels
 from repro_pipeline.report.grid import rebuilt
 from repro_pipeline.report.model import ClaimTable
+from repro_pipeline.report.plots import forest_markdown
 from repro_pipeline.report.rows import ClaimRow, claim_rows
 from repro_pipeline.scoring.rubric import MetricParityRule
 from repro_pipeline.scoring.sensitivity import movements
@@ -65,6 +68,19 @@ def test_a_far_value_neither_squeezes_the_others_nor_hides():
     assert near.beyond == ""
     assert near.x - 50 > 4
     assert forest((row(20.0, spread(0.1)),), RULE).marks[0].beyond == "low"
+
+
+def test_an_image_places_claims_as_the_page_does():
+    rows = (row(20.0, spread(20.6)), row(20.0, spread(2000.0)), row(20.0, spread(0.1)))
+    scores = breiman_report().scores
+    shown = scores.model_copy(update={"verdicts": tuple(one.verdict for one in rows)})
+    image = base64.b64decode(forest_markdown(shown, RULE.threshold).split("base64,")[1][:-1])
+    marks = re.findall(r'<path d="M([\d.]+) \d+(\w[^"]*)" fill', image.decode())
+    left, right = (float(marks[n][0]) for n in (2, 1))
+    assert float(marks[0][0]) == pytest.approx(
+        left + (right - left) * forest(rows, RULE).marks[0].x / 100, abs=0.1
+    )
+    assert len({shape for _, shape in marks}) == 3, "an arrow to either side, and a marker"
 
 
 def test_nothing_is_drawn_without_a_value_or_a_number():
