@@ -72,7 +72,7 @@ def test_two_papers_at_once_survive_a_hang_up_and_one_is_ended(slow: Project, re
     assert follower.returncode == 0, told
     assert "report: ok" in told and "noisy, seed 4, eval: ok" in told
     assert latest(slow, "one", "report").status is Status.OK
-    assert "exit code 0" in log_of(slow.state, "one").read_text()
+    until(lambda: "exit code 0" in log_of(slow.state, "one").read_text())
 
     ended = latest(slow, "two", "baseline")
     assert ended is None or ended.status is Status.CANCELLED
@@ -210,7 +210,7 @@ def test_sweeps_and_a_rescoring_in_the_background_by_the_same_keeper(project: Pa
     assert "Ended sweep of two" in capsys.readouterr().out
     assert main(["logs", "-f", "one"]) == 0
     assert "sweep 1: ok. 2 of 2 claims as before." in capsys.readouterr().out
-    assert "exit code 0" in log_of(opened.state, "one@sweep").read_text()
+    until(lambda: "exit code 0" in log_of(opened.state, "one@sweep").read_text())
     assert [(row.paper, row.number) for _, row in swept(opened, "one")] == [("one", 1)]
     assert swept(opened, "two") == ()
     assert main(["sweep", "two", "--number", "1"]) == 0  # the sweep awaits it still
