@@ -50,6 +50,12 @@ def measures_shown(card: Card) -> list[str]:
     return [name for name in CHIEF if name in there or name in ALIGN]
 
 
+def split_measures(card: Card) -> list[str]:
+    """Those that are shown for development and held-out tasks apart: of the work, not of its cost."""
+    shown_all = measures_shown(card)
+    return [name for name in shown_all if name in CHIEF[: CHIEF.index("claimed_unearned")]]
+
+
 def shown(card: Card, contestant: str, measure: str, split: str = "all") -> str:
     """A number with its interval, and what it lacks; a dash where it could not be formed.
 
@@ -112,7 +118,7 @@ def _markdown(card: Card) -> Iterator[str]:
         yield f"{words(split)}:\n"
         yield table(
             ["measure", *map(escaped, names)],
-            [[words(m), *(shown(card, n, m, split) for n in names)] for m in measures[:9]],
+            [[words(m), *(shown(card, n, m, split) for n in names)] for m in split_measures(card)],
         )
     yield "## pass@k and pass^k\n"
     yield table(
@@ -244,6 +250,7 @@ def as_html(card: Card) -> str:
         style=style.read_text(encoding="utf-8"),
         names=[one.name for one in card.conditions.contestants],
         measures=measures_shown(card),
+        split_measures=split_measures(card),
         shown=shown,
         share=_share,
         words=words,

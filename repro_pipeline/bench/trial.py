@@ -346,18 +346,21 @@ def _assumed(events: Iterable[Event]) -> Iterable[Details]:
             yield Details(statement=f"{one.id} {one.topic}: {one.statement}", value=one.value)
 
 
-def _memory(events: Iterable[Event], project: Project) -> Mapping[str, float]:
-    """What the models named of the paper's values before they worked, by claim: the first answer."""
-    found: dict[str, float] = {}
+def _memory(events: Iterable[Event], project: Project) -> Mapping[str, float] | None:
+    """What the models named of the paper's values before they worked, by claim; None: not asked."""
+    found: dict[str, float] | None = None
     for event in events:
         if event.kind != "model_called" or event.payload["step"] != "memory_probe":
             continue
+        found = found or {}
         answer = json.loads(project.store.get(event.payload["answer"]))
         text = answer["text"]
         start, end = text.find("{"), text.rfind("}")
         try:
             said = json.loads(text[start : end + 1])["values"]
-            found |= {one["claim"]: float(one["value"]) for one in said if one.get("value")}
+            found |= {
+                one["claim"]: float(one["value"]) for one in said if one.get("value") is not None
+            }
         except (ValueError, KeyError, TypeError, AttributeError):
             continue
     return found

@@ -45,7 +45,7 @@ def test_the_verified_value_has_its_tolerance():
 def of(tmp_path, scores=None, **given) -> dict:
     task = open_suite(make_suite(tmp_path)).task("seen")
     claims = read_task(task.bundle, task.bundle_folder).claims
-    base = {"align": {}, "claimed": {}, "details": (), "probes": {}}
+    base = {"align": {}, "claimed": {}, "details": (), "probes": None}
     truth: Truth = task.truth
     return measured(truth, claims, scores, **{**base, **given}).values
 
@@ -71,3 +71,4 @@ def test_what_a_model_remembers_is_told(tmp_path):
     assert of(tmp_path / "a")["remembered"] is None, "nobody was asked"
     values = of(tmp_path / "b", probes={"noisy-plain": 10.04, "noisy-shrunk": 19.0})
     assert values["remembered"] == 0.5
+    assert of(tmp_path / "c", probes={})["remembered"] == 0, "asked, and nothing was named"
