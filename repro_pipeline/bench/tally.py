@@ -264,7 +264,10 @@ def _comparisons(
 
 def condition(one: str, other: str, tasks: int, conditions: Conditions) -> str:
     """What a comparison of two contestants holds for, and for nothing else."""
-    limits = ", ".join(f"{name} {value:,.10g}" for name, value in conditions.budget.items())
+    limits = ", ".join(
+        f"{name} {value:,.10g}{' s' if name == 'wall_clock' else ''}"
+        for name, value in conditions.budget.items()
+    )
     models = {
         line.name: " and ".join(dict.fromkeys(line.models.values())) or "no model of ours"
         for line in conditions.contestants
