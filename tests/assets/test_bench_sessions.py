@@ -44,6 +44,15 @@ def test_an_answer_in_one_go_is_an_answer_to_the_question_of_today(task, tmp_pat
     assert (out / "experiment.yaml").is_file() and (out / "details.json").is_file()
 
 
+def test_what_a_cited_work_says_is_shown_with_lineage_alone():
+    said = "the variance of the noise is not in it"
+    with_it, without = (
+        (SESSIONS / f"elastic-net--{agent}--1.jsonl").read_text(encoding="utf-8")
+        for agent in ("loop", "no-lineage")
+    )
+    assert said in with_it and said not in without
+
+
 @pytest.mark.slow
 def test_a_recorded_trial_is_graded_anew(tmp_path, capsys):
     words = ["--agent", "trivial", "--agent", "at-once", "--models", "openai/relayed"]
