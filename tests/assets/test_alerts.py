@@ -171,7 +171,7 @@ def test_a_launch_that_breaks_and_a_budget_nearly_spent_are_told(project, hook, 
         raise RuntimeError("a fault of the pipeline")
 
     with monkeypatch.context() as broken:
-        broken.setattr("assets.scores.score", breaks)
+        broken.setattr("assets.scores.score_and_record", breaks)
         main(["run", "tiny"])
     tick(project, opened, LONG_AGO)
     about = {m["about"]: m for m in hook.taken}
