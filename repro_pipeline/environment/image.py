@@ -94,7 +94,8 @@ def dockerfile(lock_text: str, *, base: str, python: str, certificates: bool = F
         )
     if named and unlocked:
         steps.append(f"{PYTHON} -m pip uninstall --yes --quiet {' '.join(unlocked)}")
-    lines = [f"FROM {base} AS build", f"LABEL {STAGE_LABEL}=build"]
+    # Whoever the base runs as, its root makes the environment.
+    lines = [f"FROM {base} AS build", "USER root", f"LABEL {STAGE_LABEL}=build"]
     if named:
         copied = f"{LOCK_NAME} {CERTIFICATES}" if certificates else LOCK_NAME
         lines += [*(f"ARG {name}" for name in SETTINGS), f"COPY {copied} /build/"]

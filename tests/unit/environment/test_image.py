@@ -61,7 +61,9 @@ def test_an_image_name_that_holds_instructions_is_refused(base):
 
 @pytest.mark.parametrize("base", ["b", "localhost:5000/a/b_c:3.11-slim", "a@sha256:" + "0" * 64])
 def test_names_of_images_are_taken_as_they_stand(base):
-    assert dockerfile(LOCK, base=base, python="3.11").startswith(f"FROM {base} AS build\n")
+    made = dockerfile(LOCK, base=base, python="3.11")
+    assert made.startswith(f"FROM {base} AS build\nUSER root\n")  # whoever the base runs as
+    assert "USER" not in made.split(f"FROM {base}\n")[1]  # and its user is the image's
 
 
 @pytest.mark.parametrize("python", ["3.11\nRUN id", "3.11'; id; '", ""])
