@@ -19,6 +19,7 @@ from repro_pipeline.environment.manifest import is_number
 from repro_pipeline.environment.model import DataManifest
 from repro_pipeline.errors import BundleError
 from repro_pipeline.experiment.metrics import LARGEST_OUTPUT, MetricsError, fresh_file
+from repro_pipeline.experiment.spec import PREDICTIONS
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.scoring.metrics import (
     METRICS_VERSION,
@@ -32,7 +33,6 @@ from repro_pipeline.scoring.metrics import (
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
-PREDICTIONS = ("predictions.parquet", "predictions.csv")
 _COLUMNS = ("claim", "split", "row_id", "prediction")
 _MOST_ROWS = 20_000_000
 _MOST_BYTES = 1 << 30

@@ -37,6 +37,10 @@ class Purpose(StrEnum):
     SWEEP = "sweep"
 
 
+PREDICTIONS = ("predictions.parquet", "predictions.csv")
+"""Where a run leaves its predictions; the first that exists is read."""
+
+
 class ExperimentEntry(Frozen):
     """One experiment: a configuration file, or the change of one factor `of` another experiment."""
 

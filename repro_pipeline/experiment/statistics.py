@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -23,6 +24,8 @@ Interval = tuple[float, float]
 Key = TypeVar("Key", bound=Hashable)
 
 _DRAWS = 100_000
+_SAME_NUMBER = Fraction(1, 10**12)
+"""Relative: closer than this, a float is the fraction k/q."""
 _MOST_NUMBERS = 5_000_000
 MOST_SEEDS = 10_000
 """Where more seeds than this would be needed, no practical number is."""
@@ -167,6 +170,46 @@ def sd_confidence(values: Sequence[float], bound: float) -> float:
 
     degrees = len(values) - 1
     return float(chdtrc(degrees, degrees * (sample_sd(values) / bound) ** 2)) if bound > 0 else 0.0
+
+
+def grain(value: float, scale: float = 1.0) -> float:
+    """The coarsest step on which a value can lie: scale / q, where value / scale is k/q in lowest terms.
+
+    A share of n rows, a mean of such, or a rounded number lies on a grid of steps scale / n with n a
+    multiple of q, so its true grain is at most this, whatever n is. A value with all its digits has a
+    grain of next to nothing. `scale` is 100 for per cent.
+    """
+    exact = abs(Fraction(value) / Fraction(scale))
+    rest, (p, q), (p_before, q_before) = exact, (1, 0), (0, 1)
+    while True:  # the convergents of the continued fraction: the last one is the value itself
+        whole = math.floor(rest)
+        (p, p_before), (q, q_before) = (whole * p + p_before, p), (whole * q + q_before, q)
+        if abs(Fraction(p, q) - exact) <= _SAME_NUMBER * exact:
+            return float(Fraction(scale) / q)
+        rest = 1 / (rest - whole)
+
+
+def tied_shift(runs: int, level: float) -> float:
+    """How many grains the mean may lie off a value that all runs have in common, on either side.
+
+    A mean d grains off needs runs that move by a grain with a chance of at least d (larger moves are
+    left out). Seen none among n, that chance is at most 1 - a^(1/n) at confidence 1 - a: the exact
+    binomial limit (Clopper & Pearson 1934), a = (1 - level) / 2 for each side.
+    """
+    return 1 - ((1 - level) / 2) ** (1 / runs)
+
+
+def tied_confidence(
+    value: float, step: float, runs: int, bound: float, *, further: bool = False
+) -> float:
+    """Like `t_confidence`, where all runs gave `value`, known to a grain of `step`.
+
+    Its quantiles are the value -+ `tied_shift` grains; with `further`, one grain more: a further run
+    moves by one.
+    """
+    off = max(0.0, abs(bound - value) / step - further)
+    chance = min(0.5, max(0.0, 1 - off) ** runs)
+    return 1 - chance if bound > value else chance
 
 
 def paired_differences(full: Mapping[Key, float], variant: Mapping[Key, float]) -> dict[Key, float]:

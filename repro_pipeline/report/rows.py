@@ -101,6 +101,8 @@ def _tags(verdict: ClaimVerdict) -> tuple[str, ...]:
         tags.append(f"unit error? × {verdict.unit_error:g}")
     if verdict.deterministic:
         tags.append("deterministic")
+    if verdict.tied:
+        tags.append("same value in all seeds" if verdict.n > 1 else "same value again")
     if verdict.better_than_reported:
         tags.append("better than reported")
     if verdict.stands is False:

@@ -12,6 +12,7 @@ from repro_pipeline.claims.model import Claim, ClaimPair, Direction, PairKind
 from repro_pipeline.experiment import statistics
 from repro_pipeline.experiment.spec import ExperimentKind
 from repro_pipeline.experiment.statistics import Interval
+from repro_pipeline.scoring.estimate import tie_grain
 from repro_pipeline.scoring.model import (
     Check,
     ClaimVerdict,
@@ -39,14 +40,18 @@ def judge_pair(
     """Hold the sign of variant - full against the paper's, over the seeds that both claims have.
 
     `claim` is the full one: its direction says which sign is worse. The 95 % interval is Student's
-    over the paired differences, and without width where both claims are deterministic.
+    over the paired differences, and without width where both claims are deterministic. Differences
+    that are equal otherwise are a tie, as the values of a claim may be.
     """
     differences = statistics.paired_differences(full.values, variant.values)
     sample = tuple(differences.values())
     interval = statistics.t_interval(sample, 0.95)
     difference = statistics.mean(sample) if sample else None
-    if len(sample) == 1 and full.deterministic and variant.deterministic:
+    if sample and full.deterministic and variant.deterministic:
         interval = (sample[0], sample[0])
+    elif len(sample) > 1 and statistics.constant(sample):
+        half = tie_grain(claim, difference) * statistics.tied_shift(len(sample), 0.95)
+        interval = (difference - half, difference + half)
     sign, reason = _sign(pair, full, variant, difference, interval)
     worse = _worse(claim.direction, difference)
     return PairResult(

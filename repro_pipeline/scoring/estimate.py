@@ -27,8 +27,11 @@ class Estimate:
     why_none: str = ""
 
 
-def estimate(claim: Claim, sample: tuple[float, ...], *, fixed: bool) -> Estimate:
-    """The claim's statistic over a sample of finite values; `fixed` says there is no spread."""
+def estimate(claim: Claim, sample: tuple[float, ...], *, fixed: bool, tied: int = 0) -> Estimate:
+    """The claim's statistic over a sample of finite values.
+
+    `fixed` says there is no spread; `tied`, that so many runs gave the same value by what may be chance.
+    """
     statistic = over_seeds(claim)
     n = len(sample)
     if not sample:
@@ -41,6 +44,8 @@ def estimate(claim: Claim, sample: tuple[float, ...], *, fixed: bool) -> Estimat
     if fixed:
         point = (value, value)
         return Estimate(statistic, value, point, point, point)
+    if tied:
+        return _tied(claim, statistic, value, sample, tied)
     interval90 = _interval(claim, statistic, sample, 0.9)
     return Estimate(
         statistic,
@@ -50,6 +55,33 @@ def estimate(claim: Claim, sample: tuple[float, ...], *, fixed: bool) -> Estimat
         statistics.prediction_interval(sample, 0.95),
         _half_width(statistic, sample, value, interval90),
         None if interval90 is None else _confidence(claim, statistic, sample),
+    )
+
+
+def tie_grain(claim: Claim, value: float) -> float:
+    """The coarsest step on which a claim's value can lie, in the claim's unit."""
+    return statistics.grain(value, 100.0 if claim.unit in {"percent", "%"} else 1.0)
+
+
+def _tied(
+    claim: Claim, statistic: Statistic, value: float, sample: tuple[float, ...], runs: int
+) -> Estimate:
+    """Equal values of runs that differ: the spread hides below the value's grain, and is not none."""
+    step = tie_grain(claim, sample[0])
+    further = statistic not in {Statistic.MEAN, Statistic.MEDIAN}
+
+    def half(runs: int, level: float) -> float:
+        return step * (statistics.tied_shift(runs, level) + further)
+
+    narrow, wide = half(runs, 0.9), half(runs, 0.95)
+    return Estimate(
+        statistic,
+        value,
+        (value - narrow, value + narrow),
+        (value - wide, value + wide),
+        statistics.prediction_interval(sample, 0.95),
+        lambda k: half(k, 0.9),
+        lambda bound: statistics.tied_confidence(value, step, runs, bound, further=further),
     )
 
 

@@ -58,7 +58,7 @@ def findings(
     case = _Case.of(evidence, verdicts)
     found = [
         *_hard_coded(case),
-        *_same_bits(case),
+        *_same_values(case),
         *_unmoved(case),
         *_exactly_reported(case),
         *_too_close(case),
@@ -84,15 +84,15 @@ class _Case:
     moved: frozenset[str]
     """Claims whose bits a changed configuration, or changed data, changed."""
     constant: frozenset[str]
-    """Claims with the same bits for at least two seeds."""
+    """Claims with the same value for at least two seeds, whatever else the runs left."""
     exact: frozenset[str]
-    """Of these, the ones whose bits are the reported value's, of three or more telling digits."""
+    """Of these, the ones whose value is the reported one, of three or more telling digits."""
 
     @classmethod
     def of(cls, evidence: Evidence, verdicts: Mapping[str, ClaimVerdict]) -> _Case:
         claims = {claim.id: claim for claim in evidence.claims.claims}
         probes = [p for p in evidence.integrity.probes if p.applies and p.id in _RESPONSE]
-        constant = {v.claim for v in verdicts.values() if v.n > 1 and v.deterministic}
+        constant = {v.claim for v in verdicts.values() if v.n > 1 and (v.deterministic or v.tied)}
         exact = {
             name
             for name in constant
@@ -136,24 +136,31 @@ def _hard_coded(case: _Case) -> Iterator[Finding]:
         )
 
 
-def _same_bits(case: _Case) -> Iterator[Finding]:
-    """The same bits for different seeds: a deterministic method, or a seed that is ignored."""
-    tested = sorted(case.constant & case.moved)
-    if tested:
-        yield Finding(
-            kind="constant",
-            evidence="All seeds gave the same bits, and a changed input changed them: deterministic.",
-            severity="info",
-            claims=tuple(tested),
-        )
-    untested = sorted(case.constant - case.moved)
-    if untested:
-        yield Finding(
-            kind="constant",
-            evidence="All seeds gave the same bits: the method is deterministic, or ignores its seed.",
-            severity="unverified",
-            claims=tuple(untested),
-        )
+def _same_values(case: _Case) -> Iterator[Finding]:
+    """The same value for different seeds: a deterministic method, an ignored seed, or a tie."""
+    said = {
+        (False, True): (
+            "All seeds gave the same bits, and a changed input changed them: deterministic."
+        ),
+        (False, False): (
+            "All seeds gave the same bits: the method is deterministic, or ignores its seed."
+        ),
+        (True, True): "All seeds gave the same value, and a changed input changed it.",
+        (True, False): (
+            "All seeds gave the same value: a tie of a coarse measure, or one that ignores the seed."
+        ),
+    }
+    for (tied, tested), evidence in said.items():
+        claims = [
+            claim
+            for claim in sorted(case.constant)
+            if (case.verdicts[claim].tied, claim in case.moved) == (tied, tested)
+        ]
+        if claims:
+            severity = "info" if tested else "unverified"
+            yield Finding(
+                kind="constant", evidence=evidence, severity=severity, claims=tuple(claims)
+            )
 
 
 def _unmoved(case: _Case) -> Iterator[Finding]:

@@ -134,7 +134,10 @@ class ClaimVerdict(Frozen):
     agrees_at_printed_precision: bool
     """The value rounds to the printed digits."""
     deterministic: bool
-    """At least two seeds, or the repetitions of unseeded code, all gave the same bits."""
+    """At least two seeds, or the repetitions of unseeded code, all gave the same bits: the same value,
+    and the same predictions or other files."""
+    tied: bool = False
+    """They all gave the same value, but are not known to have left the same: it may be chance."""
     better_than_reported: bool
     """The value lies beyond the tolerance on the better side."""
     seeds_to_decide: int | None

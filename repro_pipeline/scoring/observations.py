@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from repro_pipeline.experiment.model import Run
-from repro_pipeline.experiment.spec import SUPPLYING, Experiment, Purpose, ValueSource
+from repro_pipeline.experiment.model import Attempt, Run
+from repro_pipeline.experiment.spec import (
+    PREDICTIONS,
+    SUPPLYING,
+    Experiment,
+    Purpose,
+    ValueSource,
+)
 from repro_pipeline.experiment.statistics import mean
 from repro_pipeline.scoring.model import Evidence
 from repro_pipeline.scoring.words import plain
@@ -36,6 +42,8 @@ class Observation:
     """Mean time of a run that gave a value; one run may serve several claims."""
     source: ValueSource | None
     """The weakest source among the values."""
+    same_outputs: bool = False
+    """Whether all runs that gave a value, repetitions included, are known to have left the same."""
 
 
 def observe(evidence: Evidence) -> dict[str, Observation]:
@@ -93,20 +101,37 @@ def _observation(
     seeds = tuple(dict.fromkeys((*planned, *runs)))
     gave = {seed: run for seed, run in runs.items() if claim in run.values}
     sources = {run.counted.value_source for run in gave.values()}
+    repeats = [
+        run for run in repeated.get(supplier, ()) if run.seed is None and claim in run.values
+    ]
     return Observation(
         experiments=experiments,
         runs=tuple(runs[seed] for seed in seeds if seed in runs),
         values={seed: gave[seed].values[claim] for seed in seeds if seed in gave},
         planned=len(seeds),
         missing=_missing({seed: runs.get(seed) for seed in seeds if seed not in gave}),
-        repeats=tuple(
-            run.values[claim]
-            for run in repeated.get(supplier, ())
-            if run.seed is None and claim in run.values
-        ),
+        repeats=tuple(run.values[claim] for run in repeats),
         seconds_per_seed=mean([run.counted.seconds for run in gave.values()]) if gave else None,
         source=next((source for source in _WEAKEST_FIRST if source in sources), None),
+        same_outputs=_same_outputs([run.counted for run in (*gave.values(), *repeats)]),
     )
+
+
+def _same_outputs(attempts: Sequence[Attempt]) -> bool:
+    left = {_left(attempt) for attempt in attempts}
+    return len(left) == 1 and None not in left
+
+
+def _left(attempt: Attempt) -> frozenset | None:
+    """What a run left, by digest: its predictions where its values are computed from them, else all
+    its files; the log where it prints its values and leaves no file. None where that was not kept."""
+    if attempt.value_source is ValueSource.RECOMPUTED:
+        kept = [attempt.outputs[name] for name in PREDICTIONS if name in attempt.outputs][:1]
+    elif not attempt.outputs and attempt.value_source is ValueSource.PARSED:
+        kept = [attempt.log] if attempt.log else []
+    else:
+        kept = attempt.outputs.items()
+    return frozenset(kept) or None
 
 
 def _missing(absent: Mapping[Seed, Run | None]) -> tuple[str, ...]:

@@ -97,6 +97,7 @@ def judge_claims(
             one.seconds_per_seed,
             source=one.source,
             repeats=one.repeats,
+            same_outputs=one.same_outputs,
             missing=one.missing if one.runs else (*earlier, *one.missing),
         )
     return verdicts
@@ -142,7 +143,8 @@ def _headline(
         if dimension.critical and dimension.outcome is not Outcome.PASS
     ]
     named += [f"integrity is {status}"] if status is not IntegrityStatus.CLEAN else []
-    why = f": {', '.join(named)}" if named else ""
+    but = overall is Outcome.PASS and status is not IntegrityStatus.CLEAN
+    why = f"{', but ' if but else ': '}{', '.join(named)}" if named else ""
     return f"{', '.join(said)}; overall {overall}{why}."
 
 

@@ -15,7 +15,7 @@ from repro_pipeline.claims.model import Claim, Direction, Statistic
 from repro_pipeline.experiment import statistics
 from repro_pipeline.experiment.spec import ValueSource
 from repro_pipeline.experiment.statistics import Interval
-from repro_pipeline.scoring.estimate import Estimate, estimate, over_seeds
+from repro_pipeline.scoring.estimate import Estimate, estimate, over_seeds, tie_grain
 from repro_pipeline.scoring.model import ClaimVerdict
 from repro_pipeline.scoring.rubric import MetricParityRule
 from repro_pipeline.scoring.words import counted, duration, number, percent, span
@@ -92,18 +92,22 @@ def judge_claim(
     *,
     source: ValueSource | None = None,
     repeats: Sequence[float] = (),
+    same_outputs: bool = False,
     missing: Sequence[str] = (),
 ) -> ClaimVerdict:
     """Judge one claim from the value of each seed, in the claim's unit.
 
     `planned` seeds were to be run; `missing` says why each absent one is absent. `repeats` are the
     values of repetitions of unseeded code: they show whether it is deterministic, and add no seed.
+    `same_outputs` says that all these runs are known to have left the same: without, equal values are a
+    tie, which may be chance.
     A value that is not finite is none. Raises nothing.
     """
     seen, unusable = _usable(values)
     sample = tuple(seen.values())
-    fixed = _deterministic(seen, repeats)
-    estimated = estimate(claim, sample, fixed=fixed)
+    equal = _equal_runs(seen, repeats)
+    fixed, tied = (equal > 0 and same_outputs), (equal > 0 and not same_outputs)
+    estimated = estimate(claim, sample, fixed=fixed, tied=equal if tied else 0)
     zone = None if claim.value is None else Zone.around(claim, rule)
     verdict, sentence = _decide(claim, zone, estimated, len(sample))
     needed = _seeds_to_decide(verdict, zone, estimated, len(sample))
@@ -124,6 +128,7 @@ def judge_claim(
         tolerance=zone and zone.interval,
         prediction95=estimated.prediction95,
         deterministic=fixed,
+        tied=tied,
         seeds_to_decide=needed,
         seconds_to_decide=(needed - len(sample)) * seconds_per_seed if known_cost else None,
         source=source,
@@ -289,9 +294,15 @@ def _seeds_to_decide(
 def _asides(claim: Claim, verdict: ClaimVerdict) -> list[str]:
     """What else a reader must know, a sentence each."""
     says = []
+    of = f"All {verdict.n} seeds" if verdict.n > 1 else "All repetitions of the unseeded code"
     if verdict.deterministic:
-        of = f"All {verdict.n} seeds" if verdict.n > 1 else "All repetitions of the unseeded code"
         says.append(f"{of} gave the same bits.")
+    if verdict.tied:
+        step = number(tie_grain(claim, verdict.mean))
+        says.append(
+            f"{of} gave the same value, and are not known to have left the same outputs: a tie, "
+            f"of a value in steps of at most {step}."
+        )
     if verdict.better_than_reported:
         says.append(f"It is better than reported ({claim.direction} is better).")
     if verdict.unit_error is not None:
@@ -319,11 +330,11 @@ def _asides(claim: Claim, verdict: ClaimVerdict) -> list[str]:
     return says
 
 
-def _deterministic(seen: Mapping[Seed, float], repeats: Sequence[float]) -> bool:
-    """Whether the spread is known to be none."""
+def _equal_runs(seen: Mapping[Seed, float], repeats: Sequence[float]) -> int:
+    """How many runs all gave the same value; 0 where they differ, or there is but one."""
     unseeded = tuple(repeats) if None in seen else ()
     sample = (*seen.values(), *unseeded)
-    return len(sample) > 1 and statistics.constant(sample)
+    return len(sample) if len(sample) > 1 and statistics.constant(sample) else 0
 
 
 def _usable(values: Mapping[Seed, float]) -> tuple[dict[Seed, float], list[str]]:

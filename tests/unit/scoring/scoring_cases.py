@@ -62,6 +62,7 @@ def attempt(
         "cpu_seconds": 55.0,
         "log": HASH,
         "value_source": ValueSource.RECOMPUTED if ok else None,
+        "outputs": {"predictions.csv": digest(values)} if ok else {},
         **more,
     }
     return Attempt(

@@ -51,6 +51,7 @@ def verdicts_of(given_evidence, rubric=RUBRIC):
             observed[one.id].planned,
             rule,
             repeats=observed[one.id].repeats,
+            same_outputs=observed[one.id].same_outputs,
             missing=observed[one.id].missing,
         )
         for one in given_evidence.claims.claims
