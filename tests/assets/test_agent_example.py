@@ -15,6 +15,7 @@ from repro_pipeline.agent.session import read_session
 from repro_pipeline.cli import main
 from repro_pipeline.scoring.model import Scores
 from repro_pipeline.stages import latest, output_of
+from repro_pipeline.status import Status
 from resources.opening import open_project
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "samme-2009"
@@ -72,6 +73,16 @@ def test_its_first_questions_are_answered_by_the_session(replay, project):
     assert replay("assumption_ledger") == 0
     asked = list(open_project(project).ledger.events("samme-2009", kinds={"model_called"}))
     assert [event.content.step for event in asked] == ["assumption_ledger"]
+
+
+def test_every_question_of_the_implementation_is_the_recorded_one(replay, project):
+    assert replay("implementation") == 0
+    opened = open_project(project)
+    assert latest(opened, "samme-2009", "implementation").status is Status.OK
+    asked = [event.content for event in opened.ledger.events("samme-2009", kinds={"model_called"})]
+    recorded = [request for request, _ in read_session(SESSION).values()]
+    implementing = [(one.step, one.role) for one in recorded if "implementation" in one.step]
+    assert [(one.step, one.role) for one in asked if "implementation" in one.step] == implementing
 
 
 @pytest.mark.slow
