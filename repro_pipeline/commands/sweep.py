@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from repro_pipeline.commands import launches, opening
-from repro_pipeline.commands.exits import MENDABLE, OK
+from repro_pipeline.commands.exits import INTERRUPTED, MENDABLE, OK
 from repro_pipeline.commands.interrupts import interruptible
 from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import UserError
@@ -62,7 +64,11 @@ def sweep(options: argparse.Namespace) -> int:
     if options.detach:
         return launches.detach(project, works, options.at_once)
     interruptible()
-    rows = [_sweep_one(project, work, number, fresh) for work in works]
+    try:
+        rows = [_sweep_one(project, work, number, fresh) for work in works]
+    except KeyboardInterrupt:
+        print(f"Interrupted. {_going_on(project, papers, number, fresh)}", file=sys.stderr)
+        return INTERRUPTED
     return OK if all(row.result for row in rows) else MENDABLE
 
 
@@ -103,6 +109,23 @@ def _sweep_one(project: Project, work: Work, number: int, fresh: bool) -> SweepE
     row = swept(project, paper)[-1][1]
     _print(project, row)
     return row
+
+
+def _going_on(project: Project, papers: Sequence[str], number: int, fresh: bool) -> str:
+    """How to go on with a sweep that was interrupted: with another, its seeds would be others."""
+    from repro_pipeline.sweeps.run import command_of
+    from repro_pipeline.sweeps.trend import swept
+
+    through = {
+        paper
+        for paper in papers
+        for _, row in swept(project, paper)
+        if row.number == number and not row.interrupted
+    }
+    if not (left := [paper for paper in papers if paper not in through]):
+        return f"Sweep {number} is through with every paper; `repro run` brings reports up to date."
+    again = command_of(left, number, fresh_dependencies=fresh)
+    return f"`{again}` goes on where this one stopped."
 
 
 def _print(project: Project, row: SweepEnded) -> None:

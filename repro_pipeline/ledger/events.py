@@ -637,6 +637,11 @@ class SweepEnded(Payload):
         """Once per sweep, paper and launch."""
         return f"sweep-ended:{self.number}:{self.paper}:{self.launch}"
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether it awaits the paper still: it was ended from outside, and can be gone on with."""
+        return self.reason is not None and self.reason.code == "interrupted"
+
 
 class AlertTried(Payload):
     """Someone was told of what went wrong, or could not be (project chain)."""

@@ -81,7 +81,8 @@ def check_begun(project: Project, number: int, paper: str, *, fresh_dependencies
     chain = project.ledger.events(PROJECT_CHAIN, kinds={"sweep_started", "sweep_ended"})
     rows = [event.content for event in chain if event.payload["number"] == number]
     begun = [row for row in rows if isinstance(row, SweepStarted) and paper in row.papers]
-    if any(isinstance(row, SweepEnded) and row.paper == paper for row in rows):
+    ended = (row for row in rows if isinstance(row, SweepEnded) and row.paper == paper)
+    if not all(row.interrupted for row in ended):
         said = f"sweep {number} of '{paper}' has ended"
     elif not begun:
         said = f"no sweep {number} of '{paper}' was begun"
@@ -91,6 +92,12 @@ def check_begun(project: Project, number: int, paper: str, *, fresh_dependencies
     else:
         return
     raise UserError(f"{said}.", where="number", hint="0 begins one, with seeds of its own.")
+
+
+def command_of(papers: Sequence[str], number: int, *, fresh_dependencies: bool) -> str:
+    """The command that goes on with a sweep of papers that it awaits."""
+    fresh = ["--fresh-dependencies"] if fresh_dependencies else []
+    return " ".join(["repro sweep", *papers, "--number", str(number), *fresh])
 
 
 def leave_out(
@@ -114,7 +121,8 @@ def leave_out(
 def sweep_paper(stage: Stage, number: int, *, fresh_dependencies: bool) -> SweepEnded:
     """Reproduce a paper again and hold it against what stands; its row, whatever came of it.
 
-    A UserError becomes a failed row with its sentence. Any other error is raised after its row.
+    A UserError becomes a failed row with its sentence. Any other error, an interrupt included, is raised
+    after its row.
     """
 
     def end(status: Status, reason: Reason | None, result: SweepResult | None = None) -> SweepEnded:
@@ -139,10 +147,15 @@ def sweep_paper(stage: Stage, number: int, *, fresh_dependencies: bool) -> Sweep
         return end(status, reason, result)
     except UserError as error:
         return end(Status.FAILED, Reason.of(error))
-    except BaseException as error:
+    except Exception as error:
         end(
             Status.CANCELLED, Reason(code="broken_off", sentence=f"{type(error).__name__}: {error}")
         )
+        raise
+    except BaseException:
+        again = command_of([stage.paper], number, fresh_dependencies=fresh_dependencies)
+        sentence = f"It was interrupted; `{again}` goes on."
+        end(Status.CANCELLED, Reason(code="interrupted", sentence=sentence))
         raise
 
 

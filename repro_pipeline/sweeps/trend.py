@@ -55,12 +55,13 @@ class Trend(Frozen):
 
 
 def swept(project: Project, paper: str) -> tuple[tuple[datetime, SweepEnded], ...]:
-    """Every sweep that ended for a paper, in order."""
-    return tuple(
-        (event.at, event.content)
-        for event in project.ledger.events(PROJECT_CHAIN, kinds={"sweep_ended"})
-        if event.payload["paper"] == paper
-    )
+    """Every sweep that ended for a paper, in order; of one that was gone on with, its last end."""
+    rows: dict[int, tuple[datetime, SweepEnded]] = {}
+    for event in project.ledger.events(PROJECT_CHAIN, kinds={"sweep_ended"}):
+        if event.payload["paper"] == paper:
+            rows.pop(event.payload["number"], None)
+            rows[event.payload["number"]] = event.at, event.content
+    return tuple(rows.values())
 
 
 def never_ended(project: Project, paper: str) -> tuple[tuple[datetime, SweepStarted], ...]:
@@ -134,7 +135,9 @@ def _row(at: datetime, row: SweepEnded, result: SweepResult | None) -> SweepRow:
         at=at,
         fresh_dependencies=row.fresh_dependencies,
         status=row.status,
-        sentence=row.sentence if row.reason is None else f"{row.sentence} {row.reason.sentence}",
+        sentence=" ".join(
+            dict.fromkeys([row.sentence, *([row.reason.sentence] if row.reason else [])])
+        ),
         packages=", ".join(f"{p.name} {p.before or '-'} → {p.after or '-'}" for p in changes)
         or "none",
     )

@@ -18,11 +18,12 @@ from repro_pipeline.config import ProjectConfig
 from repro_pipeline.errors import UserError
 from repro_pipeline.ledger.chain import verify_chain
 from repro_pipeline.ledger.events import PROJECT_CHAIN
+from repro_pipeline.ledger.projections import attempts
 from repro_pipeline.scoring.history import scorings
 from repro_pipeline.scoring.model import Scores
 from repro_pipeline.stages import latest, output_of
 from repro_pipeline.sweeps.model import SweepResult
-from repro_pipeline.sweeps.run import begin_sweep, check_begun
+from repro_pipeline.sweeps.run import begin_sweep, check_begun, command_of
 from repro_pipeline.sweeps.trend import swept, trend_of
 from resources.project import ProjectResource, _open
 from tests.bundles import make_bundle
@@ -34,6 +35,10 @@ def reproduced(project, opened, capsys):
     assert main(["run", "tiny"]) == 0
     capsys.readouterr()
     return opened
+
+
+def attempts_of_sweeps(opened) -> list:
+    return [a for a in attempts(opened.ledger.events("tiny")) if a.purpose == "sweep"]
 
 
 def result_of(opened, number: int) -> SweepResult:
@@ -138,6 +143,45 @@ def test_a_sweep_that_was_killed_stays_in_the_report_and_its_seeds_are_used_once
     ):
         with pytest.raises(UserError, match=said):
             check_begun(reproduced, number, paper, fresh_dependencies=False)
+
+
+def test_a_sweep_that_was_interrupted_is_gone_on_with_and_keeps_its_seeds(
+    project, reproduced, monkeypatch, capsys
+):
+    from repro_pipeline.sweeps import run as sweeping
+
+    plain = sweeping.run_planned
+
+    def interrupted(stage, planned, setting):
+        plain(stage, planned[:1], setting)
+        raise dg.DagsterExecutionInterruptedError
+
+    monkeypatch.setattr(sweeping, "run_planned", interrupted)
+    assert main(["sweep", "tiny"]) == 130
+    told = capsys.readouterr().err
+    assert "`repro sweep tiny --number 1` goes on" in told and "same command" not in told
+    scores = output_of(reproduced, latest(reproduced, "tiny", "scores"), Scores)
+    (row,) = trend_of(reproduced, "tiny", scores).sweeps
+    said = "It was interrupted; `repro sweep tiny --number 1` goes on."
+    assert (row.number, row.status, row.sentence) == (1, "cancelled", said)
+    (first,) = attempts_of_sweeps(reproduced)
+
+    monkeypatch.setattr(sweeping, "run_planned", plain)
+    assert main(["sweep", "tiny", "--number", "1"]) == 0
+    result = result_of(reproduced, 1)
+    made = attempts_of_sweeps(reproduced)
+    assert made[0] == first and first.seed in result.seeds  # what was made is not made again
+    assert [one.seed for one in made] == list(result.seeds)
+    (row,) = trend_of(reproduced, "tiny", scores).sweeps
+    assert (row.number, row.status) == (1, "ok")
+    capsys.readouterr()
+    assert main(["sweep", "tiny", "--number", "1"]) == 2
+    assert "has ended" in capsys.readouterr().err
+
+
+def test_an_interrupted_sweep_of_newer_packages_names_its_whole_command():
+    said = command_of(["a", "b"], 1, fresh_dependencies=True)
+    assert said == "repro sweep a b --number 1 --fresh-dependencies"
 
 
 def test_numbers_of_sweeps_are_given_once(opened):
