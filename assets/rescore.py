@@ -20,7 +20,7 @@ from repro_pipeline.ledger.kept import KeptLedger
 from repro_pipeline.project import Project
 from repro_pipeline.report.scoreboard import write_scoreboard
 from repro_pipeline.scoring.current import read_rubric, sampling_phase
-from repro_pipeline.scoring.history import change_rows, last_change
+from repro_pipeline.scoring.history import change_rows, latest_change, told
 from repro_pipeline.stages import Row, Stage, latest
 from resources.project import ProjectResource
 
@@ -214,10 +214,9 @@ def _said(project: Project, paper: str, row: Row) -> str:
         return "the scores stand."
     if row.event.reason:
         return row.event.reason.sentence
-    change = last_change(project, paper)
-    return change.sentence if change else "scored for the first time."
+    return told(project, paper)
 
 
 def _rows(project: Project, paper: str) -> list[dict[str, str]]:
-    change = last_change(project, paper)
+    change = latest_change(project, paper)
     return [{"paper": paper, **row} for row in change_rows(change)] if change else []

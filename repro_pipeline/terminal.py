@@ -213,8 +213,9 @@ def print_report(project: Project, paper: str) -> int:
         raise BundleError(
             f"there is no report of '{paper}'{why}", hint=f"Make one with `repro run {paper}`."
         )
-    scores = output_of(project, latest(project, paper, "scores"), Scores)
-    evidence = output_of(project, latest(project, paper, "experiment_ledger"), Evidence)
+    scores = output_of(project, _usable(project, paper, "scores", "scores"), Scores)
+    gathered = _usable(project, paper, "experiment_ledger", "evidence")
+    evidence = output_of(project, gathered, Evidence)
     reviewed = latest(project, paper, "review_queue")
     queue = output_of(project, reviewed, ReviewQueue) if reviewed and reviewed.output else None
     header, *lines = claims_rows(scores, evidence.claims, queue)
@@ -238,6 +239,17 @@ def print_report(project: Project, paper: str) -> int:
     path = restore_report(project, paper, output_of(project, row, ReportFiles))
     print(f"report: {path}")
     return 0
+
+
+def _usable(project: Project, paper: str, stage: str, what: str) -> StageFinished:
+    """The last row of a stage. Raises BundleError where it left nothing, as an interrupted one does."""
+    row = latest(project, paper, stage)
+    if row is None or row.output is None:
+        why = f": {row.reason.sentence}" if row and row.reason else "."
+        raise BundleError(
+            f"'{paper}' has no {what}{why}", hint=f"`repro run {paper}` goes on from there."
+        )
+    return row
 
 
 def print_status(project: Project, papers: Sequence[str], going: Sequence[UnderWay]) -> int:

@@ -16,7 +16,6 @@ from repro_pipeline.errors import BundleError, UserError
 if TYPE_CHECKING:
     from repro_pipeline.background import Work
     from repro_pipeline.project import Project
-    from repro_pipeline.scoring.changes import ScoreChange
     from repro_pipeline.scoring.history import Scoring
 
 
@@ -127,7 +126,6 @@ def _chosen(project: Project, options: argparse.Namespace, known: Sequence[str])
 
 def _print_outcome(project: Project, papers: Sequence[str], *, launch: str, as_json: bool) -> int:
     """What a launch changed, paper by paper."""
-    from repro_pipeline.scoring.history import last_change
     from repro_pipeline.stages import latest
 
     stood, failed = 0, []
@@ -138,10 +136,9 @@ def _print_outcome(project: Project, papers: Sequence[str], *, launch: str, as_j
         elif row.output is None:
             failed.append(f"{paper}: {row.reason.sentence if row.reason else row.status}")
         elif as_json:
-            change = last_change(project, paper)
-            print(json.dumps(_as_json(paper, change)))
+            print(json.dumps(_as_json(project, paper)))
         else:
-            _print_change(paper, last_change(project, paper))
+            _print_change(project, paper)
     if not as_json:
         scored = len(papers) - stood - len(failed)
         print(f"{scored} scored again, {stood} stood already, {len(failed)} without scores.")
@@ -150,21 +147,23 @@ def _print_outcome(project: Project, papers: Sequence[str], *, launch: str, as_j
     return FAULT if failed else OK
 
 
-def _as_json(paper: str, change: ScoreChange | None) -> dict:
-    if change is None:
-        return {"paper": paper, "sentence": "scored for the first time", "outcomes": []}
-    return {**change.model_dump(mode="json"), "sentence": change.sentence}
+def _as_json(project: Project, paper: str) -> dict:
+    from repro_pipeline.scoring.history import latest_change, told
+
+    change = latest_change(project, paper)
+    known = change.model_dump(mode="json") if change else {"paper": paper, "outcomes": []}
+    return {**known, "sentence": told(project, paper)}
 
 
-def _print_change(paper: str, change: ScoreChange | None) -> None:
+def _print_change(project: Project, paper: str) -> None:
     """A table of the outcomes that differ."""
     from rich.markup import escape
 
-    from repro_pipeline.scoring.history import change_rows
+    from repro_pipeline.scoring.history import change_rows, latest_change, told
     from repro_pipeline.terminal import wide_console
 
-    console = wide_console()
-    said = change.sentence if change else "scored for the first time."
+    console, change = wide_console(), latest_change(project, paper)
+    said = told(project, paper)
     console.print(f"[bold]{escape(paper)}[/bold]: {escape(said)}", highlight=False)
     _table(console, change_rows(change) if change else [])
 

@@ -18,7 +18,7 @@ from repro_pipeline.scoring.changes import ScoreChange, compare
 from repro_pipeline.scoring.current import rubric_of
 from repro_pipeline.scoring.model import Evidence, Scores
 from repro_pipeline.scoring.rubric import Rubric
-from repro_pipeline.stages import Stage, latest
+from repro_pipeline.stages import Stage
 
 
 class Scoring(Frozen):
@@ -56,23 +56,24 @@ def scores_at(project: Project, digest: Sha256) -> Scores | None:
 def record_change(
     stage: Stage, evidence: Evidence, attempts: Sequence[Attempt], new: Scores, rubric: Rubric
 ) -> None:
-    """Compare scores with those that stood until now, and keep what changed; a warning where the old
-    ones cannot be read any more.
+    """Compare scores with the last that there were, and keep what changed; a warning where the old
+    ones cannot be read any more. A scoring that was interrupted or failed left none.
     """
-    row = latest(stage.project, stage.paper, "scores")
-    if row is None or row.output is None or row.output == digest(new):
+    made = scorings(stage.project, stage.paper)
+    if not made or made[-1].scores == digest(new):
         return
-    old = scores_at(stage.project, row.output)
+    before = made[-1].scores
+    old = scores_at(stage.project, before)
     try:
         old_rubric = rubric_of(stage.project, old.rubric) if old else None
     except UserError:
         old_rubric = None
     if old is None or old_rubric is None:
         stage.warn(
-            "not_compared", f"The scores {row.output[:12]} or their rubric cannot be read any more."
+            "not_compared", f"The scores {before[:12]} or their rubric cannot be read any more."
         )
         return
-    stored = (row.output, digest(new))
+    stored = (before, digest(new))
     change = compare(evidence, attempts, (old, old_rubric), (new, rubric), stored=stored)
     stage.record(
         ScoresChanged(
@@ -103,6 +104,24 @@ def last_change(project: Project, paper: str) -> ScoreChange | None:
     # A scoring that came out as the one before it was not compared.
     earlier = [one for one in outputs[:-1] if one != outputs[-1]]
     return change_between(project, paper, earlier[-1], outputs[-1]) if earlier else None
+
+
+def latest_change(project: Project, paper: str) -> ScoreChange | None:
+    """What the latest scoring changed against the one before it; None where nothing is known."""
+    outputs = [one.scores for one in scorings(project, paper)][-2:]
+    return change_between(project, paper, *outputs) if len(set(outputs)) == 2 else None
+
+
+def told(project: Project, paper: str) -> str:
+    """The same in a sentence."""
+    if change := latest_change(project, paper):
+        return change.sentence
+    outputs = [one.scores for one in scorings(project, paper)][-2:]
+    if len(outputs) == 1:
+        return "scored for the first time."
+    if outputs[0] == outputs[1]:
+        return "scored again; the scores are as they were."
+    return "scored again; the scores before cannot be compared with any more."
 
 
 def change_rows(change: ScoreChange) -> list[dict[str, str]]:

@@ -15,7 +15,7 @@ from repro_pipeline.cli import main
 from repro_pipeline.commands import opening
 from repro_pipeline.definitions import build_definitions
 from repro_pipeline.scoring.history import last_change, scores_at, scorings
-from repro_pipeline.stages import latest
+from repro_pipeline.stages import Stage, latest, run_stage
 from resources.project import ProjectResource
 from tests.bundles import make_bundle
 
@@ -166,3 +166,33 @@ def test_the_automation_asks_once_per_change(project, opened):
     set_rubric(project, metric_parity={"threshold": 0.01})
     changed = tick(first.cursor)
     assert len(changed.run_requests) == 1 and changed.cursor != first.cursor
+
+
+def cut_off(opened, paper: str, launch: str) -> None:
+    """A scoring that somebody interrupted."""
+    stage = Stage("scores", paper, opened, launch=launch)
+    with pytest.raises(KeyboardInterrupt):
+        run_stage(stage, version="1", prepare=interrupted)
+
+
+def interrupted():
+    raise KeyboardInterrupt
+
+
+def test_what_an_interrupted_scoring_changed_is_told_by_the_next(project, two_papers, capsys):
+    set_rubric(project, metric_parity={"threshold": 0.01})
+    cut_off(two_papers, "tiny", "one")
+    assert main(["report", "tiny"]) == 2
+    said = capsys.readouterr().err
+    assert "'tiny' has no scores: It was interrupted" in said and "`repro run tiny`" in said
+    assert main(["rescore", "tiny"]) == 0
+    said = capsys.readouterr()
+    assert "metric_parity.threshold 0.05 → 0.01" in said.out
+    assert "first time" not in said.out + said.err
+    assert last_change(two_papers, "tiny").settings[0].after == "0.01"
+    assert main(["report", "tiny"]) == 0
+
+    cut_off(two_papers, "tiny", "another")
+    assert main(["rescore", "tiny"]) == 0
+    said = capsys.readouterr().out
+    assert "the scores are as they were" in said and "first time" not in said
