@@ -18,6 +18,8 @@ from repro_pipeline.yamltext import LARGEST, Document, Location, read_yaml, too_
 
 Model = TypeVar("Model", bound=BaseModel)
 
+MOST_LISTED = 12
+"""Texts that are listed in a sentence."""
 _MOST = 20
 """Faults that are told at once."""
 
@@ -86,7 +88,7 @@ class _Unknown:
     def near(self) -> str | None:
         if self.key in self.elsewhere:
             return None
-        return _nearest(self.key, self.here) or _nearest(self.key, self.elsewhere)
+        return nearest(self.key, self.here) or nearest(self.key, self.elsewhere)
 
     def sentence(self, path: str) -> str:
         if self.near:
@@ -178,7 +180,7 @@ def _sentence(errors: Sequence[Any], written: str | None) -> str:
     if not need.startswith("must ") or errors[0]["type"] == "too_short":
         return f"{need}."
     value = errors[0]["input"]
-    sentence = f"{need}, not {_described(value, written)}."
+    sentence = f"{need}, not {described(value, written)}."
     if "a text" in need and written is not None:
         return f"{sentence} Write it in quotes: '{written}'."
     if needs == ["must be a list"] and isinstance(value, str):
@@ -186,18 +188,22 @@ def _sentence(errors: Sequence[Any], written: str | None) -> str:
     return sentence
 
 
-def _described(value: Any, written: str | None) -> str:
+def described(value: Any, written: str | None = None) -> str:
+    """What a value is, in words of one line: its kind, and a text or number as far as it is short."""
     if isinstance(value, dict | list):
         return "a mapping" if isinstance(value, dict) else "a list"
     if isinstance(value, str):
-        return f"the text '{_short(value)}'"
+        return f"the text '{short(value)}'"
     if value is None:
         return "nothing"
-    shown = _short(written or str(value))
+    shown = short(written or str(value))
     return shown if isinstance(value, bool) else f"the number {shown}"
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """A text as it can stand in a sentence: one line, 60 characters at most."""
+    text = " ".join(text[:500].split())
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
@@ -211,10 +217,16 @@ def _unknown(error: Any, place: Location, model: type[BaseModel]) -> _Unknown | 
     return _Unknown(str(place[-1]), here, elsewhere)
 
 
-def _nearest(key: str, known: Sequence[str]) -> str | None:
+def listed(texts: Sequence[str]) -> str:
+    """The first of some texts, each short, and whether there are more."""
+    more = ["…"] if len(texts) > MOST_LISTED else []
+    return ", ".join([*map(short, texts[:MOST_LISTED]), *more])
+
+
+def nearest(key: str, known: Sequence[str]) -> str | None:
     """The known key that a typo was most likely meant for: one slip away, else much like it."""
     key = key.lower()
-    slips = [one for one in known if _is_one_slip(key, one)]
+    slips = [one for one in known if len(key + one) > 2 and _is_one_slip(key, one)]
     near = slips or difflib.get_close_matches(key, known, n=1)
     return near[0] if near else None
 

@@ -6,14 +6,21 @@ import difflib
 import re
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle, code_prefix
-from repro_pipeline.bundle.task import Task
+from repro_pipeline.bundle.task import OutputMapping, Task
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.errors import BundleError, UserError
-from repro_pipeline.experiment.load import SPEC_NAME, experiment_of_command, load_experiments
+from repro_pipeline.experiment.load import (
+    SPEC_NAME,
+    check_script,
+    experiment_of_command,
+    load_experiments,
+)
 from repro_pipeline.experiment.spec import Experiment, ExperimentKind
 from repro_pipeline.imports.notebook import RUNNER, notebook_command, with_runner
 from repro_pipeline.ledger.tree import Tree
@@ -45,34 +52,10 @@ def freeze_code(
 
     Raises FileFormatError or BundleError when the code does not say how it is run.
     """
-    given, data = bundle.task.code, [item.name for item in bundle.task.data]
-    if (code / SPEC_NAME).exists():
-        if (given and (given.command or given.notebook)) or bundle.task.outputs:
-            raise BundleError(
-                f"says how the code is run and read, but the code has an {SPEC_NAME} that does.",
-                where="task.yaml: code.command, outputs",
-                hint="Take one of them away.",
-            )
-        spec, experiments = load_experiments(code, claims)
-        command, sample, outputs, seeded = spec.entry, spec.sample.config, (), True
-        check_places(command, data, where=f"{code / SPEC_NAME}: entry")
-    elif given and (given.command or given.notebook):
-        command, sample, outputs = given.command, {}, bundle.task.outputs
-        if given.notebook:
-            command = notebook_command(code, given.notebook, data)
-        check_places(command, data, where="task.yaml: code.command")
-        experiments = (experiment_of_command(bundle.task, claims),)
-        seeded = any("{seed}" in part for part in command)
-    else:
-        raise BundleError(
-            f"the code has no {SPEC_NAME}, and task.yaml gives no `code: {{command: [...]}}`.",
-            where=str(code),
-            hint="Say how one run is started."
-            + next((f" A notebook: `notebook: {one.name}`." for one in code.glob("*.ipynb")), ""),
-        )
+    given, way = bundle.task.code, how_run(bundle.task, code, claims)
     covered = {
         claim
-        for experiment in experiments
+        for experiment in way.experiments
         if experiment.kind is not ExperimentKind.SENSITIVITY
         for claim in experiment.claims
     }
@@ -81,13 +64,61 @@ def freeze_code(
     return Implementation(
         mode="code",
         code_tree=code_tree,
-        command=command,
-        experiments=experiments,
-        sample=sample,
-        outputs=outputs,
+        command=way.command,
+        experiments=way.experiments,
+        sample=way.sample,
+        outputs=way.outputs,
         uncovered=tuple(claim.id for claim in claims.claims if claim.id not in covered),
-        seeded=seeded,
+        seeded=way.seeded,
     )
+
+
+@dataclass(frozen=True)
+class HowRun:
+    """How given code is run and read, by its `experiment.yaml` or by `task.yaml`."""
+
+    command: tuple[str, ...]
+    experiments: tuple[Experiment, ...]
+    sample: dict[str, Any]
+    outputs: tuple[OutputMapping, ...]
+    seeded: bool
+
+
+def how_run(task: Task, code: Path, claims: ReportedClaims) -> HowRun:
+    """What the files say of how the code is run; nothing is stored or run.
+
+    Raises FileFormatError or BundleError when they do not say it, or name what is not there.
+    """
+    given, data = task.code, [item.name for item in task.data]
+    if (code / SPEC_NAME).exists():
+        if (given and (given.command or given.notebook)) or task.outputs:
+            raise BundleError(
+                f"says how the code is run and read, but the code has an {SPEC_NAME} that does.",
+                where="task.yaml: code.command, outputs",
+                hint="Take one of them away.",
+            )
+        spec, experiments = load_experiments(code, claims)
+        command, sample, outputs, seeded = spec.entry, spec.sample.config, (), True
+        where = f"{code / SPEC_NAME}: entry"
+        check_places(command, data, where=where)
+        check_script(code, command, where=where)
+    elif given and (given.command or given.notebook):
+        command, sample, outputs = given.command, {}, task.outputs
+        if given.notebook:
+            command = notebook_command(code, given.notebook, data)
+        check_places(command, data, where="task.yaml: code.command")
+        if not given.notebook:
+            check_script(code, command, where="task.yaml: code.command")
+        experiments = (experiment_of_command(task, claims),)
+        seeded = any("{seed}" in part for part in command)
+    else:
+        raise BundleError(
+            f"the code has no {SPEC_NAME}, and task.yaml gives no `code: {{command: [...]}}`.",
+            where=str(code),
+            hint="Say how one run is started."
+            + next((f" A notebook: `notebook: {one.name}`." for one in code.glob("*.ipynb")), ""),
+        )
+    return HowRun(command, experiments, sample, outputs, seeded)
 
 
 def _stored(code: Path, store: ArtifactStore, *, notebook: bool) -> str:

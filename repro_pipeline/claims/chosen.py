@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from repro_pipeline.agent.asking import Desk, ask, no_guard
 from repro_pipeline.agent.prompt import Block
+from repro_pipeline.bundle.folder import TASK_NAME
 from repro_pipeline.bundle.task import Task
-from repro_pipeline.claims.extract import extract_claims
+from repro_pipeline.claims.extract import extract_claims, no_claims
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.claims.proposal import (
     MOST,
@@ -82,6 +83,8 @@ def claims_of(stage: Stage, task: Task, paper: Paper) -> ReportedClaims:
         )
     if not task.claims and stage.project.config.models.of("reader") is not None:
         return propose(stage, task, paper)
+    if not task.claims and not (stage.bundle_folder / TASK_NAME).exists():
+        raise no_claims(has_file=False)
     return extract_claims(paper, task)
 
 

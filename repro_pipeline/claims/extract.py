@@ -20,12 +20,7 @@ def extract_claims(paper: Paper, task: Task) -> ReportedClaims:
     AddressError, with all faulty claims at once, when an address names no number.
     """
     if not task.claims:
-        raise BundleError(
-            "names no claims.",
-            where="task.yaml",
-            hint="Name the numbers that matter under `claims`, by table, row and column; or configure "
-            "a `reader` under `models` in repro.yaml, which proposes some.",
-        )
+        raise no_claims()
     claims, faults = [], []
     for wanted in task.claims:
         try:
@@ -40,6 +35,28 @@ def extract_claims(paper: Paper, task: Task) -> ReportedClaims:
     return ReportedClaims(
         claims=tuple(claims), pairs=tuple(pairs), main=_main(task), proposed_by="task.yaml"
     )
+
+
+def no_claims(*, has_file: bool = True) -> BundleError:
+    """What is said where nobody names claims, with a `task.yaml` or without one."""
+    return BundleError(
+        "names no claims." if has_file else "there is no such file, and so no claims are named.",
+        where="task.yaml",
+        hint="Name the numbers that matter under `claims`, by table, row and column; or configure "
+        "a `reader` under `models` in repro.yaml, which proposes some.",
+    )
+
+
+def claims_unread(task: Task) -> ReportedClaims:
+    """The claims of a task without the paper's values: for what asks their names alone.
+
+    The task must name some.
+    """
+    claims = tuple(
+        Claim(**one.model_dump(exclude={"reported", "main"}), value=None, address=one.reported)
+        for one in task.claims
+    )
+    return ReportedClaims(claims=claims, main=_main(task), proposed_by="task.yaml")
 
 
 def _claim(paper: Paper, wanted: TaskClaim) -> Claim:

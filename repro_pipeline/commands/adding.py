@@ -11,6 +11,7 @@ import repro_pipeline
 from repro_pipeline.errors import UserError
 
 if TYPE_CHECKING:
+    from repro_pipeline.bundle.folder import Bundle
     from repro_pipeline.bundle.task import TaskCode
     from repro_pipeline.imports.record import ImportRecord
     from repro_pipeline.project import Project
@@ -126,7 +127,11 @@ _NAMES = {"paperbench": "PaperBench", "rescience": "ReScience C"}
 
 def _say(line: str) -> None:
     """Print a line, with no character in it that steers a terminal: names and texts are others'."""
-    print("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line))
+    print(_plain(line))
+
+
+def _plain(line: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
 
 def tell_code(bundle: Path) -> None:
@@ -156,25 +161,46 @@ def tell_code(bundle: Path) -> None:
 
 
 def next_step(bundle: Path) -> str:
-    """What is to be done with an added paper: run it, or say first what its code needs to be run."""
-    from repro_pipeline.bundle.folder import TASK_NAME, open_bundle
+    """What is to be done with an added paper: run it, or first mend it or say how its code is run.
+
+    A line for each fault that the stages would find in the files later.
+    """
+    from repro_pipeline.bundle.folder import open_bundle
+    from repro_pipeline.commands.foreseen import faults_foreseen
+    from repro_pipeline.commands.opening import project_here
+
+    opened = open_bundle(bundle, paper="added")
+    faults = faults_foreseen(project_here(), opened, bundle)
+    lines = [_plain(line) for fault in faults for line in fault.splitlines()]
+    run = f"`repro run {bundle.name}`"
+    unsaid = _unsaid(bundle, opened)
+    if unsaid:
+        step = f"Before {run}, say in {unsaid} (docs/import.md)."
+    elif faults:
+        step = f"Before {run}, mend this:"
+    else:
+        step = f"Reproduce it with {run}."
+    return "\n".join([step, *(f"Warning: {line}" for line in lines)])
+
+
+def _unsaid(bundle: Path, opened: Bundle) -> str:
+    """Where to say what of how given code is run; empty where it is said, or there is no code."""
+    from repro_pipeline.bundle.folder import TASK_NAME
     from repro_pipeline.experiment.load import SPEC_NAME
 
     code, given = _code_of(bundle)
-    run = f"`repro run {bundle.name}`"
     if code is None or (code / SPEC_NAME).exists():
-        return f"Reproduce it with {run}."
+        return ""
     missing = []
     if given is None or not (given.command or given.notebook):
         missing.append("under `code` the command or notebook of one run")
-    if not open_bundle(bundle, paper="added").task.outputs:
+    if not opened.task.outputs:
         missing.append("under `outputs` where it leaves its values")
     if not missing:
-        return f"Reproduce it with {run}."
+        return ""
     if given and given.command and not any("{out}" in part for part in given.command):
         missing.insert(0, "in the command `{seed}` and `{out}` where the code takes them")
-    where = f"papers/{bundle.name}/{TASK_NAME}"
-    return f"Before {run}, say in {where} {', and '.join(missing)} (docs/import.md)."
+    return f"papers/{bundle.name}/{TASK_NAME} {', and '.join(missing)}"
 
 
 def _code_of(bundle: Path) -> tuple[Path | None, TaskCode | None]:

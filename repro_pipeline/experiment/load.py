@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,22 @@ from repro_pipeline.bundle.folder import lies_inside
 from repro_pipeline.bundle.task import Task
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.errors import FileFormatError
-from repro_pipeline.experiment.spec import SUPPLYING, Experiment, ExperimentKind, ExperimentSpec
+from repro_pipeline.experiment.spec import (
+    SUPPLYING,
+    Experiment,
+    ExperimentEntry,
+    ExperimentKind,
+    ExperimentSpec,
+)
 from repro_pipeline.frozen import digest
 from repro_pipeline.jsonfile import read_json
-from repro_pipeline.yamlfile import load_model
+from repro_pipeline.yamlfile import load_model, nearest
 
 SPEC_NAME = "experiment.yaml"
+_INTERPRETER = re.compile(r"(.*/)?(python[\d.]*|bash|sh|Rscript|julia)")
+_FLAGS = {"-u", "-B", "-E", "-s", "-I", "-O", "-OO", "-e", "-x", "--vanilla"}
+"""Options of interpreters that no other word belongs to."""
+_SCRIPT = re.compile(r"[^-{}][^{}]*\.(py|sh|R|r|jl)")
 
 
 def load_experiments(
@@ -25,23 +37,26 @@ def load_experiments(
 ) -> tuple[ExperimentSpec, tuple[Experiment, ...]]:
     """The experiments of a code folder with their configurations resolved.
 
-    Raises FileFormatError when a file does not follow its schema, a configuration is missing, a
-    change names a setting that the base configuration lacks, or a claim is not the paper's.
+    Raises FileFormatError when a file does not follow its schema, a configuration is missing or a claim
+    is not the paper's (all such faults at once), a change names a setting that the base configuration
+    lacks, or experiments cannot be told apart.
     """
     path = code / SPEC_NAME
     spec = load_model(path, ExperimentSpec)
     known = {claim.id for claim in claims.claims}
     configs: dict[str, dict[str, Any]] = {}
+    faults = []
     for entry in spec.experiments:
-        strangers = [claim for claim in entry.claims if claim not in known]
-        if strangers:
-            raise FileFormatError(
-                f"experiment {entry.id} covers the claim '{strangers[0]}', which the task does not name.",
-                where=str(path),
-                hint=f"Claims: {', '.join(sorted(known))}.",
-            )
-        if entry.config is not None:
-            configs[entry.id] = _read_config(code, entry.config, path)
+        faults += [
+            _stranger(entry, claim, known, path) for claim in entry.claims if claim not in known
+        ]
+        try:
+            if entry.config is not None:
+                configs[entry.id] = _read_config(code, entry.config, path)
+        except FileFormatError as fault:
+            faults.append(fault)
+    if faults:
+        raise faults[0] if len(faults) == 1 else FileFormatError("\n".join(map(str, faults)))
     _refuse_idle_sample(spec.sample.config, configs.values(), path)
     experiments = []
     covered = {entry.id: entry.claims for entry in spec.experiments}
@@ -64,6 +79,42 @@ def load_experiments(
     _refuse_double_cover(experiments, path)
     _refuse_same_runs(experiments, path)
     return spec, tuple(experiments)
+
+
+def _stranger(entry: ExperimentEntry, claim: str, known: set[str], path: Path) -> FileFormatError:
+    near = nearest(claim, sorted(known))
+    meant = f"Did you mean '{near}'? " if near else ""
+    return FileFormatError(
+        f"experiment {entry.id} covers the claim '{claim}', which the task does not name.",
+        where=str(path),
+        hint=f"{meant}Claims: {', '.join(sorted(known))}.",
+    )
+
+
+def check_script(code: Path, command: Sequence[str], *, where: str) -> None:
+    """Raise FileFormatError where a command starts a script that the code folder lacks.
+
+    Looked for is the first argument of an interpreter, where it is named like a script: another word
+    may be a program's own, and an option such as `-m` or `-c` names no file.
+    """
+    words = iter(command)
+    if not _INTERPRETER.fullmatch(next(words, "")):
+        return
+    script = next((word for word in words if word not in _FLAGS), "")
+    if not _SCRIPT.fullmatch(script) or Path(script).is_absolute():
+        return
+    with contextlib.suppress(OSError):  # of a name that is too long for a file
+        if (code / script).exists():
+            return
+    there = sorted(path.name for path in code.glob(f"*{Path(script).suffix}"))
+    near = nearest(script, there)
+    raise FileFormatError(
+        f"starts '{script}', which the code folder does not hold.",
+        where=where,
+        hint=f"Did you mean '{near}'?"
+        if near
+        else f"It holds: {', '.join(there[:20]) or 'no such'}.",
+    )
 
 
 def change_config(config: dict[str, Any], change: dict[str, Any], *, where: str) -> dict[str, Any]:

@@ -79,6 +79,10 @@ def test_without_claims_and_reader_a_sentence_says_what_to_do(project, opened, c
     main(["run", "tiny", *STAGE])
     reason = latest(opened, "tiny", "reported_claims").reason
     assert "names no claims" in reason.sentence and "reader" in reason.sentence
+    (project / "papers" / "tiny" / "task.yaml").unlink()
+    main(["run", "tiny", *STAGE])
+    reason = latest(opened, "tiny", "reported_claims").reason
+    assert "task.yaml: there is no such file" in reason.sentence
 
 
 def test_confirmed_claims_win_over_another_proposal_and_change_nothing(

@@ -117,6 +117,31 @@ def test_claims_that_only_a_sensitivity_experiment_covers_are_uncovered(tmp_path
     assert made.uncovered == ("b",)
 
 
+@pytest.mark.parametrize(
+    ("entry", "script"),
+    [
+        ("[python, rnu.py]", "rnu.py"),
+        ("[python3.11, -u, sub/run.py]", "sub/run.py"),
+        ("[bash, run.sh]", "run.sh"),
+        ("[python, -m, run.py]", None),
+        ("[python, -c, print()]", None),
+        ("[python, run.py, other.py]", None),
+        ("[tool, other.py]", None),
+        ("[python, '" + "x" * 300 + ".py']", "x" * 300 + ".py"),
+    ],
+)
+def test_a_script_that_is_not_there_is_told_before_any_run(tmp_path, store, entry, script):
+    folder = write(tmp_path / "x", spec=SPEC.replace("[python, run.py]", entry))
+    if script is None:
+        freeze(folder, store)
+        return
+    told = refused(folder, store, FileFormatError)
+    where = f"BUNDLE/code/experiment.yaml: entry: starts '{script}', which the code folder does not"
+    assert told.startswith(where) and ("Did you mean 'run.py'?" in told) is (
+        len(script) < 12 and "py" in script
+    )
+
+
 # --- a command as it is -------------------------------------------------------------------------
 
 
