@@ -13,11 +13,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from repro_pipeline.bundle.task import OutputMapping
+from repro_pipeline.bundle.task import CsvColumn, OutputMapping
 from repro_pipeline.errors import FileFormatError, UserError
 from repro_pipeline.experiment.spec import MetricsFile, ValueSource
 from repro_pipeline.jsonfile import NotFiniteError, read_json
 from repro_pipeline.jsonpath import parse_path, values_at
+from repro_pipeline.yamlfile import MOST_LISTED, described, listed, nearest, short
 
 METRICS_NAME = "metrics.json"
 _LARGEST = 1e100
@@ -26,6 +27,13 @@ LARGEST_METRICS = 16 << 20
 """Bytes of a metrics.json."""
 LARGEST_OUTPUT = 256 << 20
 """Bytes of a file or a log in which a mapping looks for values: it is read whole."""
+
+
+_MOST = 10
+"""Faults that are told of one run."""
+_NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*%?\s*", re.ASCII)
+"""A number that was written as a text."""
+_WANTED = {"metrics": "a list", "notes": "a text", "claim": "a text"}
 
 
 class MetricsError(UserError):
@@ -55,30 +63,56 @@ def read_values(
     """
     if outputs:
         mapped = [mapping for mapping in outputs if mapping.claim in claims]
-        values = [(mapping.claim, _mapped(mapping, out, log, started_ns)) for mapping in mapped]
-        return _checked(values, claims), ValueSource.PARSED
+        return _checked(_all_mapped(mapped, out, log, started_ns), claims), ValueSource.PARSED
     text = _fresh_text(out / METRICS_NAME, METRICS_NAME, started_ns, LARGEST_METRICS)
-    metrics = _metrics_file(text)
+    metrics = _metrics_file(text, (*claims, *optional))
     values = [(metric.claim, metric.value) for metric in metrics.metrics]
     return _checked(values, claims, optional), ValueSource.SELF_REPORTED
 
 
-def _metrics_file(text: str) -> MetricsFile:
+def _metrics_file(text: str, known: Sequence[str]) -> MetricsFile:
     try:
-        read_json(text, METRICS_NAME)
+        value = read_json(text, METRICS_NAME)
         return MetricsFile.model_validate_json(text, strict=True)
     except NotFiniteError as error:
         raise MetricsError("metrics_not_finite", error.what, where=error.where) from None
     except FileFormatError as error:
         raise MetricsError("metrics_malformed", error.what, where=error.where) from None
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
+        faults = error.errors(include_url=False)
+        told = [_schema_fault(fault, value, known) for fault in faults[:_MOST]]
+        more = [f"{len(faults) - _MOST} more faults."] if len(faults) > _MOST else []
         raise MetricsError(
             "metrics_malformed",
-            f"does not follow its schema: {place}: {first['msg']}.".replace(": :", ":"),
+            " ".join([*dict.fromkeys(told), *more]),
             hint='It must be {"metrics": [{"claim": "<id>", "value": 3.9}], "notes": ""}.',
         ) from None
+
+
+def _schema_fault(fault: Any, whole: Any, known: Sequence[str]) -> str:
+    """A sentence of what was found, and where; `known` are the claims that may be reported."""
+    place, found = fault["loc"], fault["input"]
+    item = f"the item {place[1] + 1} of `metrics`" if len(place) > 1 else "the file"
+    if fault["type"] == "missing":
+        return f"{item} lacks `{place[-1]}`."
+    if fault["type"] == "extra_forbidden":
+        return f"{item} has the unknown key '{short(str(place[-1]))}'."
+    key = place[-1] if len(place) in {1, 3} else None
+    if key == "claim" and isinstance(found, str):
+        return _stranger(found, known)
+    if key == "value":
+        claim = whole["metrics"][place[1]].get("claim")
+        of = short(claim) if isinstance(claim, str) else item
+        number = _NUMBER.fullmatch(found) if isinstance(found, str) else None
+        return f"the value of {of} is {described(found)}; write a number{f': {number[1]}' if number else ''}."
+    wanted = _WANTED.get(key, "a mapping")
+    return f"{f'`{key}` of {item}' if key else item} must be {wanted}, not {described(found)}."
+
+
+def _stranger(claim: str, known: Sequence[str]) -> str:
+    near = nearest(claim, known)
+    meant = f"; did you mean '{near}'?" if near else "."
+    return f"the claim '{short(claim)}' is not one of the experiment's: {listed(known)}{meant}"
 
 
 def _checked(
@@ -93,8 +127,7 @@ def _checked(
         if claim not in claims and claim not in optional:
             raise MetricsError(
                 "metrics_unknown_claim",
-                f"reports '{claim}', which this experiment does not cover.",
-                hint=f"It covers: {', '.join((*claims, *optional))}.",
+                _stranger(claim, (*claims, *optional)),
             )
         if claim in result:
             raise MetricsError("metrics_repeated_claim", f"reports '{claim}' twice.")
@@ -140,6 +173,25 @@ def _fresh_text(path: Path, name: str, started_ns: int, largest: int) -> str:
     return text
 
 
+def _all_mapped(
+    mapped: Sequence[OutputMapping], out: Path, log: Path, started_ns: int
+) -> list[tuple[str, float]]:
+    """Each claim's value. Raises MetricsError of all mappings that find none, each once."""
+    values, faults = [], []
+    for mapping in mapped:
+        try:
+            values.append((mapping.claim, _mapped(mapping, out, log, started_ns)))
+        except MetricsError as fault:
+            faults.append(fault)
+    if not faults:
+        return values
+    told = list(dict.fromkeys(str(fault) for fault in faults))
+    if len(told) == 1:
+        raise faults[0]
+    more = [f"{len(told) - _MOST} more faults."] if len(told) > _MOST else []
+    raise MetricsError(faults[0].code, "\n".join([*told[:_MOST], *more]), where="")
+
+
 def _mapped(mapping: OutputMapping, out: Path, log: Path, started_ns: int) -> float:
     name = mapping.file
     path = log if name == "stdout" else out / name
@@ -152,6 +204,7 @@ def _mapped(mapping: OutputMapping, out: Path, log: Path, started_ns: int) -> fl
             "metrics_missing",
             f"holds nothing for the claim '{mapping.claim}' by {_way(mapping)}.",
             where=name,
+            hint=_what_is_there(text, mapping.csv) if mapping.csv is not None else "",
         )
     used = found if mapping.stat == "mean" else found[-1:]
     numbers = [_number(value, mapping.claim, name) for value in used]
@@ -164,6 +217,18 @@ def _way(mapping: OutputMapping) -> str:
         rows = ", ".join(f"{column} = {text}" for column, text in mapping.csv.where.items())
         return f"the column {mapping.csv.column} where {rows or 'any'}"
     return f"json: {mapping.json_path}" if mapping.json_path else f"regex: {mapping.regex}"
+
+
+def _what_is_there(text: str, wanted: CsvColumn) -> str:
+    """The columns of a CSV file, and the texts in those that were searched."""
+    rows = csv.DictReader(io.StringIO(text, newline=""))
+    there: dict[str, dict[str, None]] = {column: {} for column in wanted.where}
+    for row in rows:
+        for column, texts in there.items():
+            if len(texts) <= MOST_LISTED:
+                texts[row[column] or ""] = None
+    held = [f"{column} is: {listed([*texts]) or 'nothing'}." for column, texts in there.items()]
+    return " ".join([f"Columns: {listed(rows.fieldnames or ())}.", *held])
 
 
 def values_found(mapping: OutputMapping, text: str, name: str) -> list[Any]:
@@ -193,7 +258,7 @@ def _column(text: str, where: dict[str, str], column: str, name: str) -> list[st
                 "metrics_missing",
                 f"has no column '{absent[0]}'.",
                 where=name,
-                hint=f"Columns: {', '.join(header)}.",
+                hint=f"Columns: {listed(header)}.",
             )
         return [row[column] for row in rows if all(row[c] == v for c, v in where.items())]
     except csv.Error as error:
@@ -206,7 +271,8 @@ def _number(value: Any, claim: str, name: str) -> float:
             raise ValueError
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        shown = str(value)[:80]
         raise MetricsError(
-            "metrics_malformed", f"the value of '{claim}' is no number: '{shown}'.", where=name
+            "metrics_malformed",
+            f"the value of '{claim}' is no number: '{short(str(value))}'.",
+            where=name,
         ) from None

@@ -95,7 +95,7 @@ def test_every_finite_value_comes_through_unchanged(out, values):
         (
             metrics_text(("a", 1), ("b", 2), ("c", 3)),
             "metrics_unknown_claim",
-            "metrics.json: reports 'c', which this experiment does not cover. It covers: a, b.",
+            "metrics.json: the claim 'c' is not one of the experiment's: a, b.",
         ),
         (
             metrics_text(("a", 1)),
@@ -150,9 +150,55 @@ def test_metrics_that_cannot_count_are_refused(out, text, code, sentence):
 def test_a_schema_fault_says_where_and_how_it_should_be(out):
     (out / "metrics.json").write_text(GOOD.replace("3.9", '"3.9"'))
     assert refused(out)[1] == (
-        "metrics.json: does not follow its schema: metrics.0.value: Input should be a valid number. "
+        "metrics.json: the value of a is the text '3.9'; write a number: 3.9. "
         'It must be {"metrics": [{"claim": "<id>", "value": 3.9}], "notes": ""}.'
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            metrics_text(("mean_hits", "68%")),
+            "the claim 'mean_hits' is not one of the experiment's: mean-hits, median-hits; did you "
+            "mean 'mean-hits'? the value of mean_hits is the text '68%'; write a number: 68.",
+        ),
+        (metrics_text(("mean-hits", None)), "the value of mean-hits is nothing; write a number."),
+        (metrics_text(("mean-hits", "1 of 2")), "the text '1 of 2'; write a number."),
+        (metrics_text(("mean-hits", "x\ny\x1b" * 99)), "…'; write a number."),
+        (metrics_text(("mean-hitz", 1)), "did you mean 'mean-hits'?"),
+        ('{"metrics": [{"claim": "mean-hits"}]}', "the item 1 of `metrics` lacks `value`."),
+        (
+            '{"metrics": [{"claim": 1, "value": 1}]}',
+            "`claim` of the item 1 of `metrics` must be a text",
+        ),
+        ('{"metrics": [{"claim": "a", "value": 1, "sd": 1}]}', "has the unknown key 'sd'."),
+        ('{"metrics": {"mean-hits": 1}}', "`metrics` of the file must be a list, not a mapping."),
+        ('{"metrics": [3]}', "the item 1 of `metrics` must be a mapping, not the number 3."),
+        ('{"mean-hits": 1}', "the file lacks `metrics`. the file has the unknown key 'mean-hits'."),
+        ("[1]", "the file must be a mapping, not a list."),
+        (metrics_text(*[(f"m_{n}", 1) for n in range(50)]), " 40 more faults. It must be"),
+    ],
+)
+def test_a_schema_fault_shows_what_was_found_in_one_short_line(out, text, sentence):
+    (out / "metrics.json").write_text(text)
+    told = refused(out, claims=("mean-hits", "median-hits"))[1]
+    assert sentence in told and told.isprintable()
+    assert len(told) < 300 or len(text) > 1000
+    assert "xy" not in told and "pydantic" not in told
+
+
+def test_all_mappings_that_find_nothing_are_told_each_once(out):
+    rows = "".join(f"m{n},{n}\n" for n in range(30)) + "z" * 500 + ",1\n"
+    (out / "t.csv").write_text(f"model,acc\n{rows}")
+    wanted = "{claim: %s, file: t.csv, csv: {where: {model: %s}, column: acc}}"
+    outputs = task(f"outputs: [{wanted % ('a', 'x')}, {wanted % ('b', 'y')}]\n").outputs
+    code, told = refused(out, outputs=outputs)
+    assert code == "metrics_missing" and len(told.splitlines()) == 2
+    assert "'a' by the column acc where model = x. Columns: model, acc. model is: m0, m1, " in told
+    assert "'b' by the column acc where model = y." in told and "m13" not in told
+    (out / "t.csv").unlink()
+    assert refused(out, outputs=outputs)[1] == "t.csv: the run did not write it."
 
 
 def test_a_run_that_wrote_nothing_is_refused(out):
@@ -295,7 +341,8 @@ def test_a_mapping_finds_the_value_that_a_reader_would(out, mapping, value):
         (
             "{claim: a, file: t.csv, csv: {where: {split: valid}, column: acc}}",
             "metrics_missing",
-            "t.csv: holds nothing for the claim 'a' by the column acc where split = valid.",
+            "t.csv: holds nothing for the claim 'a' by the column acc where split = valid. "
+            "Columns: epoch, split, acc. split is: test, train.",
         ),
         (
             "{claim: a, file: t.csv, csv: {column: split}}",
