@@ -112,3 +112,35 @@ def test_values_are_computed_and_labels_stay_sealed(project, opened, boast):
     assert [(f.severity, f.claims) for f in boasted] == (
         [("suspect", ("points-accuracy",))] if boast else []
     )
+
+
+TIE = """
+import argparse, pathlib
+
+parser = argparse.ArgumentParser()
+for name in ("--config", "--seed", "--out"):
+    parser.add_argument(name)
+options = parser.parse_args()
+other = OTHERS[int(options.seed) % len(OTHERS)]
+with open(pathlib.Path(options.out) / "predictions.csv", "w") as stream:
+    print("claim,split,row_id,prediction", file=stream)
+    for row in range(200, 600):
+        print(f"points-accuracy,test,{row},{int(row != other)}", file=stream)
+"""
+
+
+def test_the_same_share_of_other_rows_is_a_tie(project, opened, capsys):
+    folder = project / "papers" / "points"
+    write_bundle(folder)
+    labels = (folder / "labels.csv").read_text().split()[1:]
+    zeros = [int(row) for row, y in (line.split(",") for line in labels) if y == "0"][:3]
+    (folder / "code" / "experiment.py").write_text(TIE.replace("OTHERS", str(zeros)))
+    main(["run", "points"])
+    (verdict,) = output_of(opened, latest(opened, "points", "scores"), Scores).verdicts
+    assert len(set(verdict.values.values())) == 1
+    assert verdict.tied and not verdict.deterministic
+    assert verdict.interval90[0] < verdict.value < verdict.interval90[1]
+    capsys.readouterr()
+    assert main(["why", "points", "points-accuracy"]) == 0
+    said = capsys.readouterr().out
+    assert "gave the same value" in said and "same bits" not in said
