@@ -22,6 +22,8 @@ from repro_pipeline.status import AlertKind
 CONFIG_NAME = "repro.yaml"
 STAGE_SECONDS = 2 * 3600.0
 """Of reading, locking, scoring: longer than the largest paper needs, shorter than a night."""
+MOST_SEEDS = 1000
+"""Each is a run of every experiment."""
 
 HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+")]
 
@@ -261,7 +263,7 @@ class ProjectConfig(Frozen):
     """Runs at the same time on this host, over all launches and projects. None: nothing is shared."""
     timeouts: dict[Literal[STAGES], Seconds] = {}
     """The longest time of a stage, by its name; see `timeout_of` for those that are not named."""
-    seeds: Annotated[int, Field(ge=1)] = 5
+    seeds: Annotated[int, Field(ge=1, le=MOST_SEEDS)] = 5
     """Evaluation seeds per experiment, where the task fixes none."""
     limits: Limits = Limits()
     """Of one run."""

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from repro_pipeline.config import CONFIG_NAME, ProjectConfig, Roles, find_project
 from repro_pipeline.errors import BundleError, UserError
+from repro_pipeline.places import resolved
 from repro_pipeline.ports import ChatModel
 from repro_pipeline.project import Project
 from repro_pipeline.yamlfile import load_model
@@ -95,7 +96,7 @@ def _chat(models: Roles, replay: str | None) -> ChatModel:
 
 def locate_project(start: Path) -> Path:
     """The project's folder at or above `start`. Raises BundleError where there is none."""
-    root = find_project(start.resolve())
+    root = find_project(resolved(start))
     if root is None:
         raise BundleError(
             f"there is no {CONFIG_NAME} here or above.",

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 from repro_pipeline.commands.exits import MENDABLE, OK
 from repro_pipeline.commands.parser import command, family
 from repro_pipeline.commands.runner import add_execution, add_runner, execution
+from repro_pipeline.commands.seeds import add_seeds
 from repro_pipeline.errors import UserError
+from repro_pipeline.places import resolved
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
@@ -34,9 +36,7 @@ def add_to(commands) -> None:
         one = command(bench, function, name)
         one.add_argument("suite", metavar="SUITE", type=Path)
         one.add_argument("--task", action="append", default=[], metavar="ID", help="only this one")
-        one.add_argument(
-            "--seeds", type=int, default=5, metavar="N", help="fresh seeds (default 5)"
-        )
+        add_seeds(one, "fresh seeds")
         one.add_argument("--keep", type=Path, metavar="DIR", help="leave the runs' projects there")
         one.add_argument("--json", action="store_true", help="print JSON")
         add_execution(one)
@@ -64,7 +64,7 @@ def add_to(commands) -> None:
     add_runner(one)
     one.add_argument("--repeats", type=int, default=1, metavar="N")
     one.add_argument("--task", action="append", default=[], metavar="ID", help="only this one")
-    one.add_argument("--seeds", type=int, default=5, metavar="N", help="the grader's (default 5)")
+    add_seeds(one, "the grader's", least=2)
     one.add_argument(
         "--budget", default="", metavar="LIMITS", help="of each trial: usd=1,tokens=200000,steps=30"
     )
@@ -142,7 +142,8 @@ def run(options: argparse.Namespace) -> int:
     suite.check()
     project, plan = _planned(options, suite, [task.id for task in tasks])
     bench = BenchResource(
-        root=str(project.root), replay=str(options.replay.resolve()) if options.replay else None
+        root=str(project.root),
+        replay=str(resolved(options.replay, where="--replay")) if options.replay else None,
     )
     instance = instance_of(project)
     register_trials(instance, plan)
@@ -213,8 +214,8 @@ def card(options: argparse.Namespace) -> int:
 
     if not (options.results / "repro.yaml").is_file():
         raise UserError("holds no results of `repro bench run`.", where=str(options.results))
-    suite = options.suite or suite_link(options.results).resolve()
-    _write_card(open_project(options.results.resolve()), open_suite(suite))
+    suite = options.suite or resolved(suite_link(options.results))
+    _write_card(open_project(resolved(options.results)), open_suite(suite))
     return OK
 
 
@@ -280,12 +281,12 @@ def _planned(options: argparse.Namespace, suite: Suite, tasks: list[str]) -> tup
         scoring_code=scoring_code(),
     )
     text = given.read_text(encoding="utf-8") if given else "schema: 1\n"
-    project = _results(options.out.resolve(), text)
+    project = _results(resolved(options.out, where="--out"), text)
     plan = keep_plan(project, plan)
     (project.root / CONFIG_NAME).write_text(text, encoding="utf-8")
     link = suite_link(project.root)
     link.unlink(missing_ok=True)
-    link.symlink_to(suite.folder.resolve())
+    link.symlink_to(resolved(suite.folder))
     return project, plan
 
 
@@ -390,8 +391,9 @@ def _folder(options: argparse.Namespace):
     from contextlib import nullcontext
 
     if options.keep is not None:
-        options.keep.mkdir(parents=True, exist_ok=True)
-        return nullcontext(str(options.keep.resolve()))
+        keep = resolved(options.keep, where="--keep")
+        keep.mkdir(parents=True, exist_ok=True)
+        return nullcontext(str(keep))
     return tempfile.TemporaryDirectory(prefix="repro-bench-")
 
 

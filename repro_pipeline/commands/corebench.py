@@ -13,6 +13,7 @@ import repro_pipeline
 from repro_pipeline.commands.exits import OK
 from repro_pipeline.commands.parser import command, family
 from repro_pipeline.errors import UserError
+from repro_pipeline.places import resolved
 
 if TYPE_CHECKING:
     from repro_pipeline.corebench.run import CapsuleRun
@@ -74,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
 
     task = task_for(read_tasks(options.tasks), options.id, options.capsule)
     check_capsule(options.capsule)
-    if options.tasks.resolve().is_relative_to(options.capsule.resolve()):
+    if resolved(options.tasks).is_relative_to(resolved(options.capsule)):
         raise UserError(
             "lies in the capsule, so what is run, and who reads its results, could see what is right.",
             where=f"--tasks {options.tasks}",

@@ -12,6 +12,7 @@ from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import OK
 from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import UserError
+from repro_pipeline.places import resolved
 
 if TYPE_CHECKING:
     from repro_pipeline.report.export.material import Material
@@ -35,7 +36,7 @@ def export(options: argparse.Namespace) -> int:
     from repro_pipeline.report.export.material import check_whole, gather
     from repro_pipeline.report.export.readme import left_out
 
-    out = options.out.resolve()
+    out = resolved(options.out, where="--out")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError("exists already, and nothing is overwritten.", where=str(options.out))
     material = gather(opening.project_here(), options.paper)

@@ -6,7 +6,7 @@ import argparse
 import json
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 from repro_pipeline.commands.exits import OK
 from repro_pipeline.commands.parser import command
 from repro_pipeline.commands.runner import add_execution, execution
+from repro_pipeline.commands.seeds import add_seeds
 from repro_pipeline.errors import UserError
+from repro_pipeline.places import resolved
 
 if TYPE_CHECKING:
     from repro_pipeline.project import Project
@@ -28,7 +30,7 @@ def add_to(commands) -> None:
     )
     one.add_argument("--submission", required=True, metavar="DIR", help="the folder to be scored")
     one.add_argument("--json", action="store_true", help="print one JSON object")
-    one.add_argument("--seeds", type=int, default=5, metavar="N", help="fresh seeds (default 5)")
+    add_seeds(one, "fresh seeds")
     one.add_argument("--rubric", metavar="FILE", help="another rubric than the standard one")
     one.add_argument("--keep", metavar="DIR", help="leave the grader's project there, as evidence")
     add_execution(one)
@@ -42,23 +44,29 @@ def score(options: argparse.Namespace) -> int:
     from repro_pipeline.submission.grade import grade
     from repro_pipeline.submission.result import as_json, as_text
 
-    if options.seeds < 1:
-        raise UserError("needs at least one seed.", where="--seeds")
-    bundle, submission = Path(options.bundle).resolve(), Path(options.submission).resolve()
-    with _project(options) as project:
+    bundle = resolved(options.bundle, where="--bundle")
+    submission = resolved(options.submission, where="--submission")
+    with _project(options, {"bundle": bundle, "submission": submission}) as project:
         graded = grade(project, _paper_of(bundle), bundle, submission)
     print(json.dumps(as_json(graded), indent=2) if options.json else as_text(graded))
     return OK
 
 
 @contextmanager
-def _project(options: argparse.Namespace) -> Iterator[Project]:
-    """A project of the grader's own, gone afterwards unless it is to be kept."""
+def _project(options: argparse.Namespace, given: Mapping[str, Path]) -> Iterator[Project]:
+    """A project of the grader's own, gone afterwards unless it is to be kept: outside of what is given."""
     if options.keep is None:
         with tempfile.TemporaryDirectory(prefix="repro-score-") as folder:
             yield _made(Path(folder), options)
         return
-    folder = Path(options.keep).resolve()
+    folder = resolved(options.keep, where="--keep")
+    for name, place in given.items():
+        if folder.is_relative_to(place):
+            raise UserError(
+                f"lies in the {name}, which is copied into it.",
+                where=f"--keep {folder}",
+                hint="Name a folder elsewhere.",
+            )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(
             "is there already, and would be overwritten.",

@@ -21,6 +21,7 @@ from repro_pipeline.bundle.task import DataFile
 from repro_pipeline.environment.model import DataManifest, ManifestEntry
 from repro_pipeline.errors import BundleError, IntegrityError
 from repro_pipeline.frozen import digest
+from repro_pipeline.places import resolved
 
 _BLOCK = 1 << 20
 _LONGEST_CELL = 1 << 30
@@ -129,7 +130,7 @@ def _sealed(item: DataFile, bundle: Path, cache: Path) -> ManifestEntry:
 
 def _inside(file: str, bundle: Path, name: str) -> Path:
     path = bundle / file
-    if "\0" in file or not path.resolve().is_relative_to(bundle.resolve()):
+    if "\0" in file or not resolved(path, where=name).is_relative_to(bundle.resolve()):
         raise BundleError(
             f"the data '{name}' lie outside the bundle.", where=file, hint="Copy them into it."
         )

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from repro_pipeline.errors import FileFormatError
 from repro_pipeline.imports.record import ImportFault
 from repro_pipeline.jsonfile import read_json
+from repro_pipeline.places import resolved
 
 Difficulty = Literal["easy", "medium", "hard"]
 """easy: the results are there, nothing is run. medium: the capsule's run script is run. hard: neither
@@ -101,7 +102,7 @@ def _kind(answer: Any) -> str | None:
 
 def task_for(tasks: Sequence[CoreTask], name: str | None, capsule: Path | None) -> CoreTask:
     """The task of that id, else of the capsule's folder name, else the only one."""
-    wanted = name or (capsule.resolve().name if capsule else "")
+    wanted = name or (resolved(capsule).name if capsule else "")
     for task in tasks:
         if task.capsule_id == wanted:
             return task

@@ -7,7 +7,8 @@ the seeds are drawn now, whatever the task says; and the submission's own runs a
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -23,7 +24,7 @@ from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.make import make_environment
 from repro_pipeline.environment.manifest import make_manifest
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
-from repro_pipeline.errors import BundleError
+from repro_pipeline.errors import BundleError, UserError
 from repro_pipeline.experiment.campaign import Setting, run_kind
 from repro_pipeline.experiment.evidence import gather_evidence
 from repro_pipeline.experiment.model import RunSet
@@ -80,7 +81,8 @@ def grade(
     project.runner.enforcement()
     folder = project.bundle(paper)
     _assemble(bundle, submission, folder)
-    given = _read(project, paper, folder, project.config.seeds, said)
+    with _named_as_given(bundle, folder):
+        given = _read(project, paper, folder, project.config.seeds, said)
     desk = _Desk(project, paper)
     desk.keep(given)
     evidence = desk.run(given, said, probe=probe)
@@ -100,6 +102,20 @@ def _assemble(bundle: Path, submission: Path, folder: Path) -> None:
         )
     shutil.copytree(bundle, folder, symlinks=True)
     copy_code(submission, folder / CODE)
+
+
+@contextmanager
+def _named_as_given(bundle: Path, copy: Path) -> Iterator[None]:
+    """Let errors name the files that were given, those of a submission by their places in it: the copy
+    is the grader's, and may be gone when someone looks."""
+    try:
+        yield
+    except UserError as error:
+        parts = error.what, error.where, error.hint
+        for here, there in ((f"{copy / CODE}/", ""), (str(copy), str(bundle))):
+            parts = tuple(part.replace(here, there) for part in parts)
+        error.what, error.where, error.hint = parts
+        raise
 
 
 def _read(project: Project, paper: str, folder: Path, count: int, said: Submission) -> _Given:

@@ -229,6 +229,29 @@ def test_code_that_fails_is_a_result(scored):
     assert result["integrity"]["status"] == "unverified"
 
 
+def test_an_error_names_the_files_that_were_given(bundle, tmp_path, capsys):
+    folder = submission(tmp_path / "submission", COMPUTE)
+    places = ["--bundle", str(bundle), "--submission", str(folder)]
+    (folder / "experiment.yaml").write_text("schema: 1\nentry: 3\n")
+    assert main(["score", *places]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: experiment.yaml:") and "repro-score-" not in told
+    (bundle / "task.yaml").write_text("claims: 3\n")
+    assert main(["score", *places]) == 2
+    told = capsys.readouterr().err
+    assert f"{bundle}/task.yaml" in told and "repro-score-" not in told
+
+
+@pytest.mark.parametrize("around", ["bundle", "submission"])
+def test_what_is_kept_lies_outside_of_what_is_given(bundle, tmp_path, capsys, around):
+    folder = submission(tmp_path / "submission", COMPUTE)
+    keep = {"bundle": bundle, "submission": folder}[around] / "deep" / "kept"
+    places = ["--bundle", str(bundle), "--submission", str(folder), "--keep", str(keep)]
+    assert main(["score", *places]) == 2
+    assert f"lies in the {around}" in capsys.readouterr().err
+    assert not keep.parent.exists()
+
+
 @pytest.mark.parametrize("broken", ["bundle", "submission", "spec"])
 def test_what_cannot_be_read_ends_with_2(bundle, tmp_path, capsys, broken):
     folder = submission(tmp_path / "submission", COMPUTE)

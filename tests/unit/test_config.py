@@ -41,6 +41,7 @@ def test_quantities_and_roles_are_read():
             "runner: must be 'bubblewrap', 'docker' or 'unsafe_local', not the text 'podman'.",
         ),
         ("seeds: 0", "seeds: must be greater than or equal to 1, not the number 0."),
+        ("seeds: 1001", "seeds: must be less than or equal to 1000, not the number 1001."),
         ("workers: 0", "workers: must be greater than or equal to 1, not the number 0."),
         ("schema: 2", "schema: must be 1, not the number 2."),
         ("schema: '1'", "schema: must be 1, not the text '1'."),
