@@ -190,7 +190,11 @@ def recompute(
     wanted = sealed.of(claims)
     if not wanted:
         return {}
-    name = next((name for name in PREDICTIONS if (out / name).exists()), PREDICTIONS[0])
+    name = next((name for name in PREDICTIONS if (out / name).exists()), None)
+    if name is None:
+        raise MetricsError(
+            "metrics_missing", "the run wrote neither.", where=" or ".join(PREDICTIONS)
+        )
     fresh_file(out / name, name, started_ns, LARGEST_OUTPUT)
     rows = _test_rows(out / name, name)
     return {

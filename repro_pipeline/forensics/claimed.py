@@ -43,6 +43,7 @@ def findings(
         yield from _copies(said.runs, again)
     yield from _picked(said.runs, claims, again, fresh)
     yield from _unusable(said.runs, again, experiments)
+    yield from _no_runs(said)
     yield from attempts(said)
 
 
@@ -255,6 +256,17 @@ def _unusable(
             kind="claimed_unknown_experiment",
             evidence="Runs are claimed of experiments that are not in experiment.yaml: "
             f"{', '.join(strangers[:3])}.",
+            severity="unverified",
+        )
+
+
+def _no_runs(said: Submission) -> Iterator[Finding]:
+    if said.no_runs:
+        yield Finding(
+            kind="unlisted_run",
+            evidence=f"{counted(len(said.no_runs), 'folder')} in runs/ that cannot be read as "
+            "runs/<experiment>/<seed>, a seed being a whole number without leading zeros: "
+            f"{', '.join(said.no_runs[:3])}.",
             severity="unverified",
         )
 

@@ -66,7 +66,7 @@ def findings(graph: Graph) -> Iterator[Finding]:
     for file, why in graph.unread.items():
         yield Finding(
             kind="unread_code",
-            evidence=f"{file}: {why}.",
+            evidence=f"{file}: {why.rstrip('.')}.",
             severity="unverified",
         )
     for file, tree in graph.trees.items():

@@ -38,7 +38,8 @@ def open_submission(folder: Path) -> Submission:
             where=str(folder),
             hint="It says how one run is started; see docs/submission.md.",
         )
-    return Submission(runs=tuple(_runs(folder / RUNS)), attempts=_attempts(folder / ATTEMPTS))
+    runs, others = _runs(folder / RUNS)
+    return Submission(runs=runs, no_runs=others, attempts=_attempts(folder / ATTEMPTS))
 
 
 def copy_code(folder: Path, target: Path) -> None:
@@ -69,14 +70,22 @@ def _files(folder: Path) -> Iterator[Path]:
         yield from (Path(root, name) for name in sorted(set(files) - left_out))
 
 
-def _runs(folder: Path) -> Iterator[ClaimedRun]:
-    if not folder.is_dir():
-        return
-    for experiment in sorted(path for path in folder.iterdir() if path.is_dir()):
-        seeds = [path for path in experiment.iterdir() if _SEED.fullmatch(path.name)]
-        for place in sorted(seeds, key=lambda path: int(path.name)):
-            if place.is_dir():
-                yield _claimed(place)
+def _runs(folder: Path) -> tuple[tuple[ClaimedRun, ...], tuple[str, ...]]:
+    """The claimed runs, and what of the folder is none."""
+    runs, others = [], []
+    for experiment in _folders(folder):
+        inside = _folders(experiment)
+        seeds = [place for place in inside if _SEED.fullmatch(place.name)]
+        runs += [_claimed(place) for place in sorted(seeds, key=lambda path: int(path.name))]
+        strange = [place for place in inside if place not in seeds]
+        others += strange if inside else [experiment]
+    return tuple(runs), tuple(f"{RUNS}/{p.relative_to(folder).as_posix()}" for p in others)
+
+
+def _folders(place: Path) -> list[Path]:
+    """The folders in a folder that a person means: none that a program left hidden."""
+    found = place.iterdir() if place.is_dir() else ()
+    return sorted(p for p in found if p.is_dir() and not p.name.startswith((".", "__")))
 
 
 def _claimed(place: Path) -> ClaimedRun:

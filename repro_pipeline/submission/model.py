@@ -49,5 +49,7 @@ class Submission(Frozen):
     """What a submission's folder says beside its code."""
 
     runs: tuple[ClaimedRun, ...] = ()
+    no_runs: tuple[str, ...] = ()
+    """Folders in `runs/` that are no claimed run and hold none, by what they are called."""
     attempts: tuple[ListedAttempt, ...] | None = None
     """None where there is no attempts.jsonl: selective reporting is not checkable."""

@@ -106,7 +106,7 @@ def test_a_small_run_may_predict_some_rows(bundle, out):
 
 def test_no_predictions_or_unreadable_ones_are_a_sentence(bundle, out):
     sealed = sealed_of(bundle, task())
-    with pytest.raises(MetricsError, match=r"predictions\.parquet: the run did not write it"):
+    with pytest.raises(MetricsError, match=r"parquet or predictions\.csv: the run wrote neither"):
         value(out, sealed)
     (out / "predictions.parquet").write_bytes(b"PAR1 nonsense PAR1")
     with pytest.raises(MetricsError, match="no usable Parquet file"):

@@ -28,8 +28,8 @@ def attempts(*seeds, **more):
 LISTED = attempts(0, 1, 2)
 
 
-def judged(values, listed=LISTED, again=TRUE, fresh=FRESH, repeatable=True):
-    said = Submission(runs=runs(values), attempts=listed)
+def judged(values, listed=LISTED, again=TRUE, fresh=FRESH, repeatable=True, no_runs=()):
+    said = Submission(runs=runs(values), attempts=listed, no_runs=no_runs)
     found = claimed.findings(
         said,
         [claim()],
@@ -45,6 +45,10 @@ def test_true_claims_are_nothing():
     assert judged(TRUE) == {}
     assert judged({s: round(v, 1) for s, v in TRUE.items()}) == {}
     assert judged({s: v * 1.0004 for s, v in TRUE.items()}) == {}
+
+
+def test_a_folder_that_is_no_run_is_not_passed_over_in_silence():
+    assert judged(TRUE, no_runs=("runs/main/007",)) == {"unlisted_run": "unverified"}
 
 
 def test_edited_claims():

@@ -253,6 +253,14 @@ def test_code_that_cannot_be_read_is_never_clean(code):
     assert found[0].evidence.startswith("experiment.py: could not be read as Python: ")
 
 
+def test_why_code_was_not_read_ends_in_one_full_stop():
+    graph = build({})
+    graph.unread["n.ipynb"] = "could not be read: it is no notebook."
+    assert [one.evidence for one in conduct.findings(graph)] == [
+        "n.ipynb: could not be read: it is no notebook."
+    ]
+
+
 def test_code_as_deep_as_readers_go_is_read_within_the_stack():
     nested = "float(" * 90 + "work()" + ")" * 90
     for code in (f"v = {nested}", "v = " + "work() + " * 90 + "76.3", "v = work()" + ".b" * 90):

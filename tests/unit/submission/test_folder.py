@@ -41,6 +41,14 @@ def test_a_run_that_says_nothing_says_why(folder, text):
     assert run.fault
 
 
+def test_folders_that_are_no_run_are_told(folder):
+    for name in ("main/007", "main/seed-3", "other", "main/.cache", "__pycache__", "extra/5"):
+        (folder / "runs" / name).mkdir(parents=True)
+    said = open_submission(folder)
+    assert [run.name for run in said.runs] == ["runs/extra/5", "runs/main/7"]
+    assert said.no_runs == ("runs/main/007", "runs/main/seed-3", "runs/other")
+
+
 def test_attempts(folder):
     lines = [
         {
