@@ -12,6 +12,7 @@ from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import OK
 from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import UserError
+from repro_pipeline.places import resolved
 
 if TYPE_CHECKING:
     from repro_pipeline.imports.record import Taken
@@ -61,7 +62,7 @@ def init(options: argparse.Namespace) -> int:
     """Make a project."""
     from importlib.resources import as_file, files
 
-    root = Path(options.folder).resolve()
+    root = resolved(options.folder)
     if (root / "repro.yaml").exists():
         raise UserError("there is a project already.", where=str(root))
     instance = root / ".repro" / "dagster"
@@ -100,7 +101,7 @@ def add(options: argparse.Namespace) -> int:
 
     project = opening.project_here()
     target = None if Path(options.path).exists() else parse_target(options.path)
-    source = Path(options.path).resolve()
+    source = resolved(options.path)
     layout = "fetched" if target else layout_of(source)
     paper = paper_id_of(options.id or (target.paper_id if target else id_of(source, layout)))
     folder, grading = project.bundle(paper), project.root / GRADING / paper
