@@ -129,7 +129,7 @@ def test_a_verdict_is_never_shown_without_the_doubt_about_its_value(page: Page):
     assert any("34.50" in cell and "unverified" in cell for cell in cells)
     assert not any("17.40" in cell and "unverified" in cell for cell in cells)
     assert "Waveform · One tree +1.5 % reproduced * , unverified" in page.text
-    assert "Waveform · Selection +1.2 % reproduced Waveform" in page.text
+    assert "Waveform · Selection ★ +1.2 % reproduced Waveform" in page.text
 
 
 def test_runs_of_a_sensitivity_experiment_are_no_evidence_for_a_claim(page: Page):
@@ -415,3 +415,14 @@ def test_what_was_cancelled_is_not_counted_as_failed(data: ReportData):
     tried = tuple(ended if one == failed else one for one in data.attempts)
     told = cost(data.model_copy(update={"attempts": tried})).attempts
     assert told == "32, 2 failed, 1 cancelled"
+
+
+def test_key_claims_bear_a_star_with_a_name_in_the_figure():
+    page = render_html(breiman_report())
+    figure = page[page.index('<ol class="forest"') : page.index("</figure>")]
+    rows = re.findall(r"<li.*?</li>", figure, re.S)
+    starred = {re.search(r'#claim-([^"]+)"', row)[1] for row in rows if "★" in row}
+    key = {claim.id for claim in breiman_report().evidence.claims.claims if claim.key}
+    assert starred == key and len(rows) > len(key) > 0
+    assert all('role="img" aria-label="key claim">★<' in row for row in rows if "★" in row)
+    assert "★: a key claim." in figure
