@@ -97,3 +97,24 @@ def test_kill_9_leaves_a_resumable_state_and_no_process(slow_paper: Project, rep
         time.sleep(0.1)
     assert running() == []
     resume_and_check(slow_paper, before)
+
+
+@pytest.mark.slow
+def test_a_sweep_ended_by_ctrl_c_is_gone_on_with_by_the_command_that_it_names(
+    slow_paper: Project, repro, capsys
+):
+    def swept() -> list:
+        return [a for a in attempts(slow_paper.ledger.events("tiny")) if a.purpose == "sweep"]
+
+    assert main(["run", "tiny"]) == 0
+    process = repro("sweep", "tiny")
+    wait_for(lambda: sum(a.status is Status.OK for a in swept()) >= 2, process)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, output
+    assert "Interrupted. `repro sweep tiny --number 1` goes on" in output
+    assert "Traceback" not in output
+    before = [a for a in swept() if a.status is Status.OK]
+    assert main(["sweep", "tiny", "--number", "1"]) == 0
+    made = [a for a in swept() if a.status is Status.OK]
+    assert made[: len(before)] == before and len({a.seed for a in made}) == len(made) == 6
