@@ -16,6 +16,7 @@ from typing import Any
 import dagster as dg
 from pydantic import BaseModel
 
+from repro_pipeline.ledger.events import StageFinished
 from repro_pipeline.stage_names import RUNNING_STAGES
 from repro_pipeline.stages import Row, Stage, Work, latest_of, output_of, run_stage
 from repro_pipeline.status import Status
@@ -324,6 +325,15 @@ def _log(context: dg.AssetExecutionContext, stage: Stage, row: Row) -> None:
     else:
         said = event.reason.sentence if event.reason else ""
         context.log.error(f"{event.stage}: {event.status}. {said} {_what_to_do(stage, row)}")
-        # The launch itself is a good one: its tag says in the list of launches what came of it.
-        tag = {f"repro/{event.stage}": str(event.status)}
-        context.instance.add_run_tags(context.run.run_id, tag)
+        _mark(context, event)
+
+
+def _mark(context: dg.AssetExecutionContext, event: StageFinished) -> None:
+    """A tag that says in the list of launches what came of this one, which itself is a good one: of each
+    bad end the first stage; what waits for such a stage is none."""
+    run_id, tag = context.run.run_id, f"repro/{event.status}"
+    if (
+        event.status is not Status.BLOCKED
+        and tag not in context.instance.get_run_by_id(run_id).tags
+    ):
+        context.instance.add_run_tags(run_id, {tag: event.stage})

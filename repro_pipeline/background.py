@@ -4,7 +4,8 @@ ended.
 A file per launch in `.repro/launches/` names the process that is at work, and its command. A process is
 known by its number and the moment of its start, so that a number given anew is not taken for it. What is
 begun with `--detach` belongs to a keeper in a session of its own, which no hang-up reaches; it runs a few
-launches at the same time, each in a process, and outlives the terminal.
+launches at the same time, each in a process, and outlives the terminal. How the last one of a name ended
+stands beside it, until the next one begins.
 
     python -m repro_pipeline.background AT_ONCE NAME…     (the keeper; commands stand in the files)
 """
@@ -18,12 +19,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import ValidationError
 
@@ -32,6 +33,9 @@ from repro_pipeline.wholefile import whole
 
 _PATIENCE = ((signal.SIGINT, 30.0), (signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0))
 """How a launch is ended: as by Ctrl-C, then less politely."""
+
+
+One = TypeVar("One", bound="Launch")
 
 
 class Work(Frozen):
@@ -88,6 +92,13 @@ class Launch(Work):
         return UnderWay(self.name, self.what, self.papers, state, self.at, self.log)
 
 
+class Ended(Launch):
+    """A detached launch that has ended."""
+
+    code: int
+    """Its exit code."""
+
+
 @dataclass(frozen=True)
 class UnderWay:
     """What is at work or waits, whoever launched it: a command, or Dagster."""
@@ -133,6 +144,11 @@ def lost(state: Path) -> tuple[Launch, ...]:
     return tuple(one for one in _written(state) if not one.alive)
 
 
+def ended(state: Path) -> tuple[Ended, ...]:
+    """How the last detached launches of each name ended, where none was begun since."""
+    return _read(Ended, folder_of(state).glob("*.ended"))
+
+
 def log_of(state: Path, name: str) -> Path:
     """What the last detached launch of a name printed."""
     return folder_of(state) / f"{name}.log"
@@ -156,6 +172,7 @@ def at_work(state: Path, work: Work) -> Iterator[None]:
     if any(one.name == work.name and one.pid == os.getpid() for one in launches(state)):
         yield
         return
+    _end_file(state, work.name).unlink(missing_ok=True)
     _write(state, _launch(work, "running", os.getpid(), None))
     try:
         yield
@@ -185,6 +202,7 @@ def detach(root: Path, state: Path, works: Sequence[Work], at_once: int) -> int:
     try:
         for work in works:
             log = str(log_of(state, work.name).relative_to(root))
+            _end_file(state, work.name).unlink(missing_ok=True)
             _write(state, _launch(work, "waiting", keeper.pid, log))
     except OSError:
         keeper.kill()  # nothing begins, for not all could be written down
@@ -235,13 +253,8 @@ def keep(root: Path, state: Path, names: Sequence[str], at_once: int) -> int:
             if (code := process.poll()) is not None:
                 del running[name]
                 worst = max(worst, code)
-                with (
-                    _told_where_it_cannot_be_written(name),
-                    log_of(state, name).open("a") as log,
-                ):
-                    log.write(
-                        f"ended {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC, exit code {code}\n"
-                    )
+                with _told_where_it_cannot_be_written(name):
+                    _write_end(state, name, code)
                 _file(state, name).unlink(missing_ok=True)
         time.sleep(0.2)
     return worst
@@ -261,6 +274,15 @@ def _begin(root: Path, state: Path, launch: Launch) -> subprocess.Popen:
     return process
 
 
+def _write_end(state: Path, name: str, code: int) -> None:
+    """Say at the end of a launch's log, and in a file of its own, how it ended."""
+    for launch in _read(Launch, [_file(state, name)]):
+        with whole(_end_file(state, name)) as partial:
+            partial.write_text(Ended(**launch.model_dump(), code=code).model_dump_json())
+    with log_of(state, name).open("a") as log:
+        log.write(f"ended {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC, exit code {code}\n")
+
+
 @contextmanager
 def _told_where_it_cannot_be_written(name: str) -> Iterator[None]:
     """A full disk ends no keeper: the others stay in its hands. What could not be begun counts as lost
@@ -273,10 +295,15 @@ def _told_where_it_cannot_be_written(name: str) -> Iterator[None]:
 
 
 def _written(state: Path) -> tuple[Launch, ...]:
+    return _read(Launch, folder_of(state).glob("*.json"))
+
+
+def _read(kind: type[One], files: Iterable[Path]) -> tuple[One, ...]:
+    """What stands in files, in the order of their names; one that cannot be read is left out."""
     found = []
-    for file in sorted(folder_of(state).glob("*.json")):
+    for file in sorted(files):
         with suppress(OSError, ValidationError):
-            found.append(Launch.model_validate_json(file.read_bytes()))
+            found.append(kind.model_validate_json(file.read_bytes()))
     return tuple(found)
 
 
@@ -299,6 +326,10 @@ def _write(state: Path, launch: Launch) -> None:
 
 def _file(state: Path, name: str) -> Path:
     return folder_of(state) / f"{name}.json"
+
+
+def _end_file(state: Path, name: str) -> Path:
+    return folder_of(state) / f"{name}.ended"
 
 
 def _born(pid: int) -> int | None:

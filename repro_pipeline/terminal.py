@@ -35,7 +35,7 @@ from repro_pipeline.progress import KINDS, Tally
 from repro_pipeline.project import Project
 from repro_pipeline.report.later import later_launch
 from repro_pipeline.report.text import claims_rows
-from repro_pipeline.report.words import plain
+from repro_pipeline.report.words import as_printed, plain
 from repro_pipeline.report.write import ReportFiles, restore_report
 from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
 from repro_pipeline.scoring.review import after_review
@@ -252,8 +252,16 @@ def _usable(project: Project, paper: str, stage: str, what: str) -> StageFinishe
     return row
 
 
-def print_status(project: Project, papers: Sequence[str], going: Sequence[UnderWay]) -> int:
-    """One line per paper: its last stage, how it ended, and its headline; or what is at work on it."""
+def print_status(
+    project: Project,
+    papers: Sequence[str],
+    going: Sequence[UnderWay],
+    not_started: Mapping[str, str],
+) -> int:
+    """One line per paper: its last stage, how it ended, and its headline; or what is at work on it.
+
+    `not_started` says of papers why their last launch came to nothing.
+    """
     table = Table("Paper", "Stage", "Status", "Says", box=SIMPLE_HEAD)
     at_work: dict[str, UnderWay] = {}
     for one in sorted(going, key=lambda one: one.state != "running"):  # what waits is said last
@@ -263,9 +271,11 @@ def print_status(project: Project, papers: Sequence[str], going: Sequence[UnderW
         if one := at_work.get(paper):
             table.add_row(escape(paper), *_under_way(project, paper, one))
             continue
+        failed = not_started.get(paper)
         rows = [row for name in STAGES if (row := latest(project, paper, name))]
         if not rows:
-            table.add_row(escape(paper), "-", "not run", f"`repro run {escape(paper)}`")
+            says = f"did not start: {failed}" if failed else f"`repro run {paper}`"
+            table.add_row(escape(paper), "-", "not run", escape(says))
             continue
         bad = [row for row in rows if row.status not in {Status.OK, Status.NOT_APPLICABLE}]
         shown = bad[0] if bad else rows[-1]
@@ -273,6 +283,8 @@ def print_status(project: Project, papers: Sequence[str], going: Sequence[UnderW
         scored = latest(project, paper, "scores")
         if not bad and scored and scored.output:
             says = output_of(project, scored, Scores).headline
+        if failed:
+            says = f"{says} The last launch did not start: {failed}".lstrip()
         style = _STYLE.get(shown.status, "red")
         table.add_row(
             escape(paper), shown.stage, f"[{style}]{shown.status}[/{style}]", escape(says)
@@ -291,18 +303,25 @@ def _under_way(project: Project, paper: str, one: UnderWay) -> tuple[str, str, s
     if one.state == "queued":
         behind = "in Dagster's queue" if one.in_dagster else "behind other papers of its launch"
         return "-", "queued", f"{behind}; {follow}"
-    tally, last = Tally(), None
+    tally, last, bad = Tally(), None, ""
     for event in project.ledger.events(paper, kinds=KINDS):
         if event.at >= one.since:
             if last is None:
                 tally.begin()
-            last = event
+            last, bad = event, bad or _bad_end(event)
         tally.take(event)
     if last is None:
         return "-", one.state, follow
+    says = escape(bad) + follow
     if tally.plan is None:
-        return f"after {last.payload['stage']}", one.state, follow
-    return tally.plan.stage, f"{one.state}, {tally}", follow
+        return f"after {last.payload['stage']}", one.state, says
+    return tally.plan.stage, f"{one.state}, {tally}", says
+
+
+def _bad_end(event: Event) -> str:
+    """Of an event by which a stage ended badly, what there is to say of it."""
+    said = event.content if event.kind == "stage_finished" else None
+    return "" if said is None or said.status.usable else f"{said.stage} {said.status}; "
 
 
 def print_log(
@@ -322,7 +341,8 @@ def print_log(
     if not found:
         raise BundleError(
             f"there is no log of such a run of '{paper}'.",
-            hint=f"`repro ledger show {paper} --kind attempt_finished` lists the runs.",
+            hint=f"`repro ledger show {paper} --kind attempt_finished` lists the runs; what a launch "
+            f"did or printed: `repro logs {paper}`.",
         )
     failed = [attempt for attempt in found if attempt.status is not Status.OK]
     shown = (failed or found)[-1]
@@ -331,7 +351,7 @@ def print_log(
     print(f"{run}, {shown.status}{why}")
     with project.store.open(shown.log) as stream:
         for line in part(stream):
-            print(f"  {plain(line)}")
+            print(f"  {as_printed(line)}")
     return 0
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from repro_pipeline.commands import opening
-from repro_pipeline.commands.exits import FAULT, OK
+from repro_pipeline.commands.exits import FAULT, INTERRUPTED, OK
 from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import BundleError, UserError
 
 if TYPE_CHECKING:
     import dagster as dg
 
-    from repro_pipeline.background import UnderWay, Work
+    from repro_pipeline.background import Ended, UnderWay, Work
     from repro_pipeline.ledger.events import Event
     from repro_pipeline.progress import Tally
     from repro_pipeline.project import Project
@@ -63,11 +64,14 @@ def _count(text: str) -> int:
 def detach(project: Project, works: Sequence[Work], at_once: int = 1) -> int:
     """Begin works in the background, and say how to look after them.
 
-    Raises UserError where one of them is at work already.
+    Raises UserError where one of them is at work already, and FileFormatError for a rubric that
+    they could not be scored by.
     """
     from repro_pipeline.background import changing, launches, log_of
     from repro_pipeline.background import detach as begin
+    from repro_pipeline.scoring.current import read_rubric
 
+    read_rubric(project)  # a mistake in it is said here, where someone reads it
     with changing(project.state):
         names = {work.name for work in works}
         busy = [one for one in launches(project.state) if one.name in names]
@@ -80,8 +84,8 @@ def detach(project: Project, works: Sequence[Work], at_once: int = 1) -> int:
     for work in works:
         print(f"{work.said}: in the background, prints to {log_of(project.state, work.name)}")
     papers = [paper for work in works for paper in work.papers]
-    names = " ".join(papers) if len(papers) < 4 else ""
-    print(f"Follow: `repro logs -f {names}`".rstrip() + ". End: `repro cancel ID` or `--all`.")
+    names = papers if len(papers) < 4 else ()
+    print(f"Follow: `{' '.join(['repro logs -f', *names])}`. End: `repro cancel ID` or `--all`.")
     return OK
 
 
@@ -94,6 +98,52 @@ def under_way(project: Project, instance: dg.DagsterInstance) -> list[UnderWay]:
         *(one.under_way for one in launches(project.state)),
         *open_runs(instance),
     ]
+
+
+def not_started(project: Project) -> dict[str, Ended]:
+    """The papers whose last detached launch failed before the ledger had a word of it."""
+    from repro_pipeline.background import ended
+
+    return {
+        paper: one
+        for one in ended(project.state)
+        if one.code not in {OK, INTERRUPTED, -signal.SIGINT} and not _has_word_of(project, one)
+        for paper in one.papers
+    }
+
+
+def _has_word_of(project: Project, one: Ended) -> bool:
+    """Whether the ledger tells of a stage, a run or a sweep of its papers since it began."""
+    from repro_pipeline.ledger.events import PROJECT_CHAIN
+    from repro_pipeline.progress import KINDS
+
+    made = (event for paper in one.papers for event in project.ledger.events(paper, kinds=KINDS))
+    swept = (
+        event
+        for event in project.ledger.events(PROJECT_CHAIN, kinds={"sweep_ended"})
+        if event.payload["paper"] in one.papers
+    )
+    return any(event.at >= one.at for event in (*made, *swept))
+
+
+def why_not_started(project: Project, one: Ended) -> str:
+    """Its error in one line, and where the rest of what it printed stands."""
+    from repro_pipeline.report.words import plain
+
+    lines = [line for line in _printed(project, one).splitlines() if line.strip()][:-1]
+    errors = [line for line in lines if line.startswith("error: ")]
+    said = plain((errors or lines or [f"exit code {one.code}"])[-1]).removeprefix("error: ")
+    return f"{said} ({one.log})"
+
+
+def _printed(project: Project, one: Ended) -> str:
+    """What a detached launch printed; the last line is the keeper's."""
+    from repro_pipeline.sandbox.outputs import printable
+
+    try:
+        return printable((project.root / one.log).read_bytes())
+    except FileNotFoundError:
+        return f"{one.log} is gone.\n"
 
 
 def logs(options: argparse.Namespace) -> int:
@@ -113,11 +163,12 @@ def logs(options: argparse.Namespace) -> int:
     for one in lost(project.state):
         if not options.papers or set(options.papers) & set(one.papers):
             print(f"! {one.said}: {_LOST[one.state]} Launch it again: `{one.again}`.")
+    failed = not_started(project)
     known = {
         *project.ledger.chains(),
-        *(paper for one in lost(project.state) for paper in one.papers),
+        *failed,
+        *(paper for one in (*lost(project.state), *going) for paper in one.papers),
     }
-    known |= {paper for one in going for paper in one.papers}
     for paper in options.papers:
         if paper not in known:
             raise BundleError(
@@ -126,7 +177,15 @@ def logs(options: argparse.Namespace) -> int:
     if not going and not options.papers:
         print("No launch is at work. `repro logs ID` shows the last one of a paper.")
         return OK
-    tellers = _tellers(project, options.papers, going)
+    at_work = {paper for one in going for paper in one.papers}
+    silent = [paper for paper in options.papers if paper in failed and paper not in at_work]
+    for paper in silent:
+        print(f"! {paper}: did not start: {why_not_started(project, failed[paper])}")
+        print(_printed(project, failed[paper]), end="")
+    others = [paper for paper in options.papers if paper not in silent]
+    if silent and not others:
+        return OK
+    tellers = _tellers(project, others, going)
     for teller in tellers:
         teller.print_news()
     if options.follow:

@@ -143,7 +143,8 @@ def add(options: argparse.Namespace) -> int:
     register_papers(opening.instance_of(project), project)
     adding.tell_import(record, paper)
     adding.tell_code(folder)
-    print(f"Added {paper}. {adding.next_step(folder)}")
+    came, where = "fetched" if target else "copied", Path(project.config.papers) / paper
+    print(f"Added {paper}: {came} to {where}; edit it there. {adding.next_step(folder)}")
     return OK
 
 
@@ -197,12 +198,13 @@ def _fetch(
 
 def status(options: argparse.Namespace) -> int:
     """How each paper stands."""
-    from repro_pipeline.commands.launches import under_way
+    from repro_pipeline.commands.launches import not_started, under_way, why_not_started
     from repro_pipeline.terminal import print_status
 
     project = opening.project_here()
     papers = options.papers or opening.papers_of(project)
-    return print_status(project, papers, under_way(project, opening.instance_of(project)))
+    failed = {paper: why_not_started(project, one) for paper, one in not_started(project).items()}
+    return print_status(project, papers, under_way(project, opening.instance_of(project)), failed)
 
 
 def report(options: argparse.Namespace) -> int:

@@ -54,10 +54,9 @@ def blind_sheet(
     for run in runs:
         if run.run_key in logs:
             lines.append(f"The end of the log of {_name(run)}:")
-            lines += [f"  | {line}" for line in logs[run.run_key]]
+            lines += [f"  | {line}" for line in logs[run.run_key] or ["(it printed nothing)"]]
     lines += [f"Code tree {evidence.code_tree or 'none'}: {', '.join(files) or 'no files'}"]
-    indents = (line[: len(line) - len(line.lstrip(" "))] for line in lines)
-    return [indent + words.plain(line) for indent, line in zip(indents, lines, strict=True)]
+    return [words.as_printed(line) for line in lines]
 
 
 def open_lines(scores: Scores, item: ReviewItem) -> list[str]:

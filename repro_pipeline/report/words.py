@@ -28,6 +28,11 @@ def plain(text: str) -> str:
     return " ".join(text.translate(_PLAIN).split())
 
 
+def as_printed(line: str) -> str:
+    """A line of a log so that nothing in it steers a terminal, with every sign in its column."""
+    return line.expandtabs().translate(_PLAIN).rstrip()
+
+
 words = sentences.plain
 """An outcome as the sentences of scoring write it: `not_run` reads 'not run'."""
 

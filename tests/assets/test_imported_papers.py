@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from repro_pipeline.claims.extract import no_claims
 from repro_pipeline.cli import main
 from repro_pipeline.config import SendToModels
 from repro_pipeline.frozen import digest
@@ -216,15 +217,18 @@ def test_a_bundle_that_says_how_it_is_run_is_told_nothing_more(project, paper, c
     write(paper, {"task.yaml": "code: {command: [python, a.py]}\n"})
     assert main(["add", str(paper), "--id", "two"]) == 0
     assert capsys.readouterr().out == (
-        "Added two. Before `repro run two`, say in papers/two/task.yaml in the command `{seed}` and "
-        "`{out}` where the code takes them, and under `outputs` where it leaves its values "
-        "(docs/import.md).\n"
+        "Added two: copied to papers/two; edit it there. Before `repro run two`, say in "
+        "papers/two/task.yaml in the command `{seed}` and `{out}` where the code takes them, and under "
+        "`outputs` where it leaves its values (docs/import.md).\n"
+        f"Warning: {no_claims()}\n"
     )
     task = TASK.replace("exclude: [github.com/ada]", "code: {command: [python, a.py]}")
     outputs = "outputs:\n  - {claim: noisy-plain, file: stdout, regex: '(.*)'}\n"
     write(paper, {"task.yaml": task + outputs})
     assert main(["add", str(paper), "--id", "three"]) == 0
-    assert capsys.readouterr().out == "Added three. Reproduce it with `repro run three`.\n"
+    assert capsys.readouterr().out == (
+        "Added three: copied to papers/three; edit it there. Reproduce it with `repro run three`.\n"
+    )
 
 
 def test_code_that_nothing_says_how_to_run_is_not_said_to_be_ready(project, paper, capsys):

@@ -61,6 +61,13 @@ def test_status_shows_what_waits(project, opened: Project, capsys):
     assert "tiny - not run" in status(capsys)
 
 
+def test_status_says_of_a_launch_at_work_what_failed_already(project, opened: Project, capsys):
+    make_bundle(project / "papers" / "tiny", behaviour="exit")
+    with at_work(opened.state, Work(command=("run", "tiny"), papers=("tiny",))):
+        assert main(["run", "tiny"]) == 2
+        assert "running baseline failed; `repro logs -f tiny`" in status(capsys)
+
+
 def test_status_shows_what_dagster_has_in_hand(project, opened: Project, capsys):
     """Runs of the UI, of schedules and of sensors; those of commands are known by their processes."""
     make_bundle(project / "papers" / "tiny")
@@ -96,7 +103,10 @@ def test_runs_are_counted_and_probes_named(project: Path, opened: Project, capfd
 
     # A plan that stands is not written anew: a run of a later launch is counted in it nevertheless.
     events = list(opened.ledger.events("tiny"))
-    ends = [e for e in events if e.kind == "attempt_finished"]
+    ends = sorted(
+        (e for e in events if e.kind == "attempt_finished"),
+        key=lambda e: e.content.attempt.seed,  # runs at the same time end in any order
+    )
     starts = [e for e in events if e.kind == "attempt_started"]
     tally = Tally()
     for event in events:

@@ -474,7 +474,7 @@ def test_the_log_of_a_failed_run_is_shown(project, capsys):
     assert "repro log tiny" in capsys.readouterr().out
     assert main(["log", "tiny"]) == 0
     out = capsys.readouterr().out
-    assert "raise ValueError" in out and "experiment.py" in out
+    assert "\n      raise ValueError" in out and "experiment.py" in out  # in its column
     assert main(["log", "tiny", "--first", "--lines", "1"]) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith("  seed ")
     assert main(["log", "tiny", "--search", "VALUEERROR"]) == 0

@@ -14,7 +14,17 @@ from pathlib import Path
 
 import pytest
 
-from repro_pipeline.background import Launch, _born, end, launches, log_of, lost
+from repro_pipeline.background import (
+    Launch,
+    Work,
+    _born,
+    detach,
+    end,
+    ended,
+    launches,
+    log_of,
+    lost,
+)
 from repro_pipeline.cli import main
 from repro_pipeline.ledger.projections import attempts
 from repro_pipeline.project import Project
@@ -155,6 +165,40 @@ def test_a_number_given_anew_is_not_taken_for_a_launch(project: Path):
     (state / "launches" / "x.json").write_text(mine.model_dump_json())
     assert launches(state) == ()
     assert main(["cancel", "--all"]) == 0
+
+
+def test_a_launch_that_dies_before_its_first_stage_says_why(project: Path, capsys):
+    make_bundle(project / "papers" / "late")
+    state, rubric = open_project(project).state, project / "rubric.yaml"
+    sound = rubric.read_text()
+    work = Work(command=("run", "late", "--stage", "paper_bundle"), papers=("late",))
+
+    def said(*command: str, code: int = 0) -> str:
+        capsys.readouterr()
+        assert main([*command]) == code
+        told = capsys.readouterr()
+        return " ".join((told.out + told.err).split())
+
+    def die() -> None:
+        rubric.write_text(sound.replace("threshold:", "treshold:", 1))
+        detach(project, state, [work], 1)
+        until(lambda: not launches(state) and ended(state))
+
+    die()
+    assert "treshold" in said("run", "late", "--detach", code=2)  # before anything is begun
+    assert [one.code for one in ended(state)] == [2]
+    told = said("logs", "late")
+    assert "! late: did not start:" in told and "treshold" in told and "exit code 2" in told
+    told = said("status", "late")
+    assert "did not start:" in told and "treshold" in told and ".repro/launches/late.log" in told
+    assert "logs late" in said("log", "late", code=2)
+
+    rubric.write_text(sound)
+    said(*work.command)
+    assert "did not start" not in said("status", "late") + said("logs", "late")
+    die()
+    told = said("status", "late")
+    assert "paper_bundle ok" in told and "The last launch did not start:" in told
 
 
 _NOW = "2024-05-01T00:00:00Z"
