@@ -7,6 +7,7 @@ says what); 3 no sandbox on this host; 130 interrupted, to be gone on with.
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import os
 import sys
@@ -79,6 +80,16 @@ def schema(options: argparse.Namespace) -> int:
     return OK
 
 
+def _schemas_name(text: str) -> str:
+    if text in FILES:
+        return text
+    near = difflib.get_close_matches(text, FILES, n=1)
+    meant = f"Did you mean '{near[0]}'? " if near else ""
+    raise argparse.ArgumentTypeError(
+        f"there is no schema '{text}'. {meant}There are: {', '.join(FILES)}."
+    )
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="repro", description="Reproduce the numbers of machine-learning papers."
@@ -113,7 +124,9 @@ def _parser() -> argparse.ArgumentParser:
         doctor,
     ):
         part.add_to(commands)
-    command(commands, schema, "schema").add_argument("file", choices=FILES)
+    command(commands, schema, "schema").add_argument(
+        "file", type=_schemas_name, metavar="FILE", help=", ".join(FILES)
+    )
     return parser
 
 

@@ -62,7 +62,7 @@ def review(options: argparse.Namespace) -> int:
                 "a decision is on one claim.", hint="Write `repro review ID CLAIM --decision …`."
             )
         return _list(project, options.paper, reviewer, rubric, blind=blind)
-    drawn = _drawn(project, options.paper, options.claim)
+    drawn = _drawn(project, options.paper, options.claim, rubric)
     if standing := [d for d in drawn.row.decisions if d.reviewer == reviewer]:
         raise UserError(
             f"{reviewer} decided on '{options.claim}' already: {standing[0].decision}.",
@@ -96,7 +96,7 @@ def _known(project: Project, paper: str) -> None:
 
 def _was_opened(project: Project, drawn: _Drawn, reviewer: str) -> bool:
     shown = (event.content for event in project.ledger.events(drawn.paper, kinds={"review_opened"}))
-    of_this = (drawn.row.claim, drawn.row.scores, reviewer)
+    of_this = (drawn.row.claim, drawn.row.bound_to, reviewer)
     return any((one.claim, one.scores, one.reviewer) == of_this for one in shown)
 
 
@@ -104,7 +104,7 @@ def _record_opened(project: Project, drawn: _Drawn, reviewer: str) -> None:
     """Before anything is shown: who stops then, and decides later, has seen it all the same."""
     from repro_pipeline.ledger.events import ReviewOpened
 
-    opened = ReviewOpened(claim=drawn.row.claim, scores=drawn.row.scores, reviewer=reviewer)
+    opened = ReviewOpened(claim=drawn.row.claim, scores=drawn.row.bound_to, reviewer=reviewer)
     project.ledger.append(drawn.paper, opened, actor=f"human:{reviewer}")
 
 
@@ -147,7 +147,7 @@ def _list(
         cells = (drawn.paper, row.claim, str(len(row.decisions)), *(yours or ["waiting"]), *told)
         table.add_row(*map(escape, cells))
     if not table.row_count:
-        print("No claim was drawn for review yet. Claims are drawn by `repro run`.")
+        print(_none_drawn(project, papers, rubric))
         return OK
     wide_console().print(table)
     found, rule = agreement_in(project), rubric.review
@@ -188,7 +188,7 @@ def _decide(
         raise UserError("a decision needs a reason.", hint='Give it: --reason "…".')
     decided = ReviewDecided(
         claim=drawn.row.claim,
-        scores=drawn.row.scores,
+        scores=drawn.row.bound_to,
         reviewer=reviewer,
         decision=decision,
         reason=reason,
@@ -259,7 +259,7 @@ def _ask(what: str, choices: tuple[str, ...] = ()) -> str:
     return said
 
 
-def _drawn(project: Project, paper: str, claim: str) -> _Drawn:
+def _drawn(project: Project, paper: str, claim: str, rubric: Rubric) -> _Drawn:
     all_drawn = _all_drawn(project, paper)
     for one in all_drawn:
         if one.row.claim == claim:
@@ -267,7 +267,28 @@ def _drawn(project: Project, paper: str, claim: str) -> _Drawn:
     names = ", ".join(one.row.claim for one in all_drawn)
     raise UserError(
         f"the claim '{claim}' of '{paper}' was not drawn for review.",
-        hint=f"Drawn were: {names or 'none'}. The draw follows from the rubric and the scores.",
+        hint=f"Drawn were: {names}. The draw follows from the rubric and the scores."
+        if names
+        else _none_drawn(project, [paper], rubric),
+    )
+
+
+def _none_drawn(project: Project, papers: list[str], rubric: Rubric) -> str:
+    """Why there is no claim of these papers to review: none was scored yet, or the draw took none."""
+    from repro_pipeline.scoring.model import ReviewQueue
+    from repro_pipeline.scoring.words import counted, percent
+    from repro_pipeline.stages import latest, output_of
+
+    rows = [row for paper in papers if (row := latest(project, paper, "review_queue"))]
+    queues = [output_of(project, row, ReviewQueue) for row in rows if row.output]
+    if not queues:
+        return "No claim was drawn for review yet. Claims are drawn by `repro run`."
+    whose = "its" if len(papers) == 1 else "the"
+    claims = counted(sum(queue.sampled_from for queue in queues), "claim")
+    rates = {percent(getattr(rubric.review.rates, queue.phase)) for queue in queues}
+    return (
+        f"None of {whose} {claims} was drawn (rate {' or '.join(sorted(rates))}; `review.rates` in "
+        f"{project.config.rubric})."
     )
 
 

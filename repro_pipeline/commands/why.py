@@ -13,7 +13,7 @@ def add_to(commands) -> None:
     """Add it to the parser."""
     one = command(commands, why, "why")
     one.add_argument("paper", metavar="PAPER")
-    one.add_argument("claim", metavar="CLAIM")
+    one.add_argument("claim", metavar="CLAIM", nargs="?", help="without one, the claims are listed")
     one.add_argument("--json", action="store_true", help="one JSON object, with whole digests")
 
 

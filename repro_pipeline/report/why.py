@@ -75,8 +75,11 @@ class Why(Frozen):
     """That a later launch did not get through, in a sentence."""
 
 
-def why(project: Project, paper: str, claim: str) -> Why:
-    """The chain of a claim as it stands. Raises BundleError where there is no such paper or claim."""
+def why(project: Project, paper: str, claim: str | None) -> Why:
+    """The chain of a claim as it stands.
+
+    Raises BundleError where there is no such paper or claim, or no claim is named; it lists the claims.
+    """
     scored = latest(project, paper, "scores")
     if scored is None or scored.output is None:
         reason = f": {scored.reason.sentence}" if scored and scored.reason else "."
@@ -87,9 +90,8 @@ def why(project: Project, paper: str, claim: str) -> Why:
     evidence = Evidence.model_validate_json(project.store.get(scores.evidence))
     claims = {one.id: one for one in evidence.claims.claims}
     if claim not in claims:
-        raise BundleError(
-            f"'{paper}' has no claim '{claim}'.", hint=f"It has: {', '.join(claims)}."
-        )
+        what = f"'{paper}' has no claim '{claim}'." if claim else f"which claim of '{paper}'?"
+        raise BundleError(what, hint=f"It has: {', '.join(claims)}.")
     one = claims[claim]
     made = code_of_evidence(project, paper, evidence)
     causes = _output(project, paper, "attribution", Attribution)

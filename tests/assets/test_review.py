@@ -6,10 +6,11 @@ import json
 import re
 
 import pytest
+import yaml
 
 from repro_pipeline.cli import main
 from repro_pipeline.frozen import canonical_json
-from repro_pipeline.ledger.projections import decisions
+from repro_pipeline.ledger.projections import decisions, reviews
 from repro_pipeline.scoring.model import Scores
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import latest, output_of
@@ -105,6 +106,24 @@ def test_an_open_review_shows_all_and_is_marked_so(reviewed, project, capsys):
     assert "overturned" in capsys.readouterr().out
 
 
+def test_a_draw_that_took_none_is_not_said_to_be_still_to_come(project, capsys):
+    rubric = project / "rubric.yaml"
+    rates = "{early: 0.25, stable: 0.12, anomaly: 0.5}"
+    assert rates in rubric.read_text()
+    none = "{early: 0.0, stable: 0.0, anomaly: 0.0}"
+    rubric.write_text(rubric.read_text().replace(rates, none))
+    make_bundle(project / "papers" / "tiny")
+    assert main(["review", "tiny"]) == 0
+    assert "drawn by `repro run`" in capsys.readouterr().out
+    assert main(["run", "tiny"]) == 0
+    capsys.readouterr()
+    said = "None of its 2 claims was drawn (rate 0 %; `review.rates` in rubric.yaml)."
+    assert main(["review", "tiny"]) == 0
+    assert capsys.readouterr().out == f"{said}\n"
+    assert main(["review", "tiny", "noisy-plain"]) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_a_review_that_cannot_be_recorded_is_said(reviewed, capsys):
     no_reason = ["tiny", "noisy-plain", "--decision", "confirmed", "--reason", "  "]
     for arguments, said in (
@@ -132,6 +151,53 @@ def test_scores_are_bound_to_the_evidence_as_stored_whatever_fields_models_gaine
     assert latest(reviewed, "tiny", "experiment_ledger").output == earlier
     scored = latest(reviewed, "tiny", "scores")
     assert output_of(reviewed, scored, Scores).evidence == earlier
+
+
+def test_decisions_hold_under_another_rubric_where_the_verdict_is_the_same(
+    reviewed, project, capsys, monkeypatch
+):
+    monkeypatch.setattr("builtins.input", raise_eof)
+    assert review("--decision", "confirmed", "--reason", "near enough") == 0
+    assert review("--open", who="emil") == 2, "shown, and no decision"
+    rubric = project / "rubric.yaml"
+    before = latest(reviewed, "tiny", "scores")
+    text = rubric.read_text()
+    rubric.write_text(text + "# another sample, please\n")
+    assert main(["rescore", "tiny"]) == 0
+    assert "1 stood already" in capsys.readouterr().out
+    assert latest(reviewed, "tiny", "scores") == before
+
+    page = project / "reports" / "tiny" / "report.html"
+    rubric.write_text(with_threshold(text, 0.06))
+    assert main(["rescore", "tiny"]) == 0
+    assert "no longer count" not in capsys.readouterr().out
+    assert "overruled: noisy-plain" in page.read_text()
+    decided = ["--decision", "unclear", "--reason", "hard to say"]
+    assert review(*decided) == 2, "one decision a person, whatever the rubric"
+    assert review(*decided, who="emil") == 2, "was shown the verdict under the rubric before"
+    assert review(*decided, who="grace") == 0
+    rubric.write_text(text)
+    assert main(["rescore", "tiny"]) == 0
+    drawn = next(r for r in _drawn(reviewed) if r.claim == "noisy-plain")
+    assert [d.reviewer for d in drawn.decisions] == ["ada", "grace"]
+
+    capsys.readouterr()
+    rubric.write_text(with_threshold(text, 0.9))
+    assert main(["rescore", "tiny"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "2 decisions were of the scores before and no longer count." in said
+    assert "overruled: noisy-plain" not in page.read_text()
+
+
+def with_threshold(text: str, threshold: float) -> str:
+    rubric = yaml.safe_load(text)
+    rubric["dimensions"]["metric_parity"]["threshold"] = threshold
+    return yaml.safe_dump(rubric)
+
+
+def _drawn(opened):
+    scored = latest(opened, "tiny", "scores").output
+    return [row for row in reviews(opened.ledger.events("tiny")) if row.scores == scored]
 
 
 @pytest.mark.parametrize("how", [["review", "tiny"], ["review", "tiny", "noisy-plain"]])

@@ -55,6 +55,8 @@ def test_the_chain_leads_from_the_claim_to_cell_runs_artifacts_and_assumptions(r
 def test_an_unknown_claim_or_paper_is_said(reproduced, capsys):
     assert main(["why", "tiny", "nothing"]) == 2
     assert "It has: noisy-plain, noisy-shrunk." in capsys.readouterr().err
+    assert main(["why", "tiny"]) == 2
+    assert "which claim of 'tiny'? It has: noisy-plain, noisy-shrunk." in capsys.readouterr().err
     assert main(["why", "nobody", "nothing"]) == 2
 
 

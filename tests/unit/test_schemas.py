@@ -9,6 +9,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
+from repro_pipeline.cli import main
 from repro_pipeline.schemas import FILES, json_schema
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,3 +125,10 @@ def test_a_schema_refuses_a_wrong_value(name, change):
 )
 def test_a_schema_accepts_every_way_of_saying_it(name, change):
     validator(name).validate({**sample(name), **change})
+
+
+def test_a_name_that_is_none_is_met_by_the_nearest(capsys):
+    with pytest.raises(SystemExit):
+        main(["schema", "task.yml"])
+    assert "Did you mean 'task.yaml'?" in capsys.readouterr().err
+    assert main(["schema", "task.yaml"]) == 0
