@@ -200,6 +200,15 @@ def test_a_launch_that_dies_before_its_first_stage_says_why(project: Path, capsy
     told = said("status", "late")
     assert "paper_bundle ok" in told and "The last launch did not start:" in told
 
+    rubric.write_text(sound)
+    (project / "papers" / "late" / "code" / "experiment.yaml").unlink()
+    fails = Work(command=("run", "late", "--stage", "implementation"), papers=("late",))
+    detach(project, state, [fails], 1)
+    until(lambda: not launches(state) and ended(state))
+    assert [one.code for one in ended(state)] == [2]
+    told = said("status", "late") + said("logs", "late")
+    assert "implementation failed" in told and "did not start" not in told
+
 
 _NOW = "2024-05-01T00:00:00Z"
 _WAITS = {"state": "waiting", "at": _NOW, "log": None}
