@@ -1,4 +1,4 @@
-"""The rubric: an external, unpartitioned asset whose data version is the hash of `rubric.yaml`."""
+"""The rubric: an external, unpartitioned asset whose data version is the hash of what `rubric.yaml` says."""
 
 import warnings
 

@@ -213,6 +213,7 @@ def _print_history(project: Project, paper: str, made: Sequence[Scoring], *, as_
 def _print_scoring(project: Project, paper: str, one: Scoring, *, as_json: bool) -> int:
     """One scoring as it was, with the rubric that it was made under."""
     from repro_pipeline.errors import IntegrityError
+    from repro_pipeline.scoring.current import rubric_text
     from repro_pipeline.scoring.explain import explain
     from repro_pipeline.scoring.history import scores_at
 
@@ -223,7 +224,7 @@ def _print_scoring(project: Project, paper: str, one: Scoring, *, as_json: bool)
             where=f"artifact {one.scores}",
             hint="They were removed, or an earlier version of the program made them.",
         )
-    rubric = project.store.get(scores.rubric).decode()
+    rubric = rubric_text(project, scores.rubric)
     if as_json:
         print(json.dumps({"scores": scores.model_dump(mode="json"), "rubric": rubric}, indent=1))
         return OK

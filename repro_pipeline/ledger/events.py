@@ -454,7 +454,10 @@ class RubricSeen(Payload):
 
     kind: Literal["rubric_seen"] = "rubric_seen"
     rubric: Sha256
-    """Its file's digest, and its address in the artifact store."""
+    """The digest of its settings, and their address in the artifact store; its file's, where `text` is
+    missing, as earlier programs had it."""
+    text: Sha256 | None = None
+    """Its file, in the artifact store."""
 
     @property
     def key(self) -> str:
@@ -506,6 +509,9 @@ class ReviewSampled(Payload):
     scores: Sha256
     rate: float
     why: str
+    decided_on: Sha256 | None = None
+    """Earlier scores of the same evidence with the same verdict on the claim: decisions are bound to
+    those. None: to these."""
 
     @property
     def key(self) -> str:

@@ -162,17 +162,7 @@ def score_changes(state: State) -> tuple[ScoresChanged, ...]:
 @_projection
 def reviews(state: State) -> tuple[ReviewRow, ...]:
     """Every claim that was drawn for review, with the decisions so far."""
-    return tuple(
-        ReviewRow(
-            claim=sample.claim,
-            scores=sample.scores,
-            rate=sample.rate,
-            why=sample.why,
-            status=_review_status(state.decided.get(key, ())),
-            decisions=state.decided.get(key, ()),
-        )
-        for key, sample in state.sampled.items()
-    )
+    return tuple(_review(state, sample) for sample in state.sampled.values())
 
 
 @_projection
@@ -266,6 +256,19 @@ def _event_row(event: Event) -> EventRow:
         seconds=costs.get("seconds"),
         usd=costs.get("usd"),
         hash=event.hash,
+    )
+
+
+def _review(state: State, sample: ReviewSampled) -> ReviewRow:
+    made = state.decided.get((sample.claim, sample.decided_on or sample.scores), ())
+    return ReviewRow(
+        claim=sample.claim,
+        scores=sample.scores,
+        rate=sample.rate,
+        why=sample.why,
+        status=_review_status(made),
+        decisions=made,
+        decided_on=sample.decided_on,
     )
 
 

@@ -42,6 +42,13 @@ class ReviewRow(Frozen):
     why: str
     status: ReviewStatus
     decisions: tuple[DecisionRow, ...] = ()
+    decided_on: Sha256 | None = None
+    """Earlier scores that the decisions are bound to; None: these."""
+
+    @property
+    def bound_to(self) -> Sha256:
+        """The scores that decisions are bound to."""
+        return self.decided_on or self.scores
 
 
 class ModelCallRow(ModelCalled):

@@ -150,7 +150,6 @@ def _artifacts(payload: Payload, store: ArtifactStore) -> list[str]:
         case (
             StageFinished(output=str() as name)
             | EnvironmentBuilt(lock=name)
-            | RubricSeen(rubric=name)
             | ModelCalled(answer=name)
             | PatchApplied(patch=name)
             | ScoresChanged(change=name)
@@ -159,6 +158,8 @@ def _artifacts(payload: Payload, store: ArtifactStore) -> list[str]:
             | BenchTrialEnded(row=name)
         ):
             return [name]
+        case RubricSeen(rubric=rubric, text=text):
+            return [rubric, *([text] if text else [])]
         case AttemptFinished(attempt=attempt):
             kept = (attempt.log, attempt.record, *attempt.outputs.values())
             return [name for name in kept if name]

@@ -1,6 +1,7 @@
 """What scoring rests on at this moment: the rubric, and what people decided.
 
-The rubric is kept by its hash, so that old scores stay readable with theirs.
+The rubric is kept by the hash of what it says, so that old scores stay readable with theirs, and a
+comment in its file changes nothing.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ import hashlib
 from functools import lru_cache
 from typing import Literal
 
+from pydantic import ValidationError
+
 import repro_pipeline
-from repro_pipeline.frozen import Sha256
+from repro_pipeline.frozen import Sha256, canonical_json
 from repro_pipeline.ledger.events import PROJECT_CHAIN, RubricSeen
 from repro_pipeline.ledger.projections import reviews
 from repro_pipeline.ledger.rows import ReviewRow
@@ -22,34 +25,60 @@ from repro_pipeline.yamlfile import parse_model, read_text
 
 
 def read_rubric(project: Project) -> tuple[Rubric, Sha256]:
-    """The rubric and the digest of its file. Raises FileFormatError."""
-    rubric, content = _rubric_file(project)
-    return rubric, hashlib.sha256(content).hexdigest()
+    """The rubric and the digest of its settings. Raises FileFormatError."""
+    rubric, _ = _rubric_file(project)
+    return rubric, hashlib.sha256(_settings(rubric)).hexdigest()
 
 
 def keep_rubric(project: Project) -> tuple[Rubric, Sha256]:
-    """Like `read_rubric`; and keep the file in the store, and in the project's chain that it was seen."""
-    rubric, content = _rubric_file(project)
-    digest = project.store.put(content)
+    """Like `read_rubric`; and keep settings and file in the store, and in the project's chain that they
+    were seen.
+    """
+    rubric, text = _rubric_file(project)
+    seen = RubricSeen(
+        rubric=project.store.put(_settings(rubric)), text=project.store.put(text.encode())
+    )
     actor = f"code:repro-pipeline/{repro_pipeline.__version__}"
-    project.ledger.append(PROJECT_CHAIN, RubricSeen(rubric=digest), actor=actor)
-    return rubric, digest
+    project.ledger.append(PROJECT_CHAIN, seen, actor=actor)
+    return rubric, seen.rubric
 
 
-def _rubric_file(project: Project) -> tuple[Rubric, bytes]:
+def _rubric_file(project: Project) -> tuple[Rubric, str]:
     text = read_text(project.rubric_file)
-    return _parsed(text, str(project.rubric_file)), text.encode()
+    return _parsed(text, str(project.rubric_file)), text
+
+
+def _settings(rubric: Rubric) -> bytes:
+    """All settings of a rubric, those that its file leaves out too, as one text."""
+    return canonical_json(rubric.model_dump(mode="json", by_alias=True))
 
 
 def rubric_of(project: Project, digest: str) -> Rubric:
-    """A rubric that was seen earlier, by the digest of its file."""
-    return _parsed(project.store.get(digest).decode(), f"rubric {digest[:12]}")
+    """A rubric that was seen earlier, by its digest; earlier programs took that of the file."""
+    return _kept(project.store.get(digest).decode(), f"rubric {digest[:12]}")
+
+
+def rubric_text(project: Project, digest: str) -> str:
+    """The file of a rubric, as it stood when these settings were first seen."""
+    for event in project.ledger.events(PROJECT_CHAIN, kinds={"rubric_seen"}):
+        if event.content.rubric == digest and event.content.text:
+            return project.store.get(event.content.text).decode()
+    return project.store.get(digest).decode()
 
 
 @lru_cache(maxsize=16)
 def _parsed(text: str, name: str) -> Rubric:
-    """A rubric from its text: a batch asks for the same ones at every paper."""
+    """A rubric from its file's text: a batch asks for the same ones at every paper."""
     return parse_model(text, Rubric, name=name)
+
+
+@lru_cache(maxsize=16)
+def _kept(text: str, name: str) -> Rubric:
+    """A rubric from its settings, or from the file, which earlier programs kept."""
+    try:
+        return Rubric.model_validate_json(text, strict=True)
+    except ValidationError:
+        return parse_model(text, Rubric, name=name)
 
 
 def reviews_of(project: Project, paper: str) -> tuple[ReviewRow, ...]:

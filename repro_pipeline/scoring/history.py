@@ -15,9 +15,10 @@ from repro_pipeline.frozen import Frozen, Sha256, canonical_json, digest
 from repro_pipeline.ledger.events import ScoresChanged
 from repro_pipeline.project import Project
 from repro_pipeline.scoring.changes import ScoreChange, compare
-from repro_pipeline.scoring.current import rubric_of
+from repro_pipeline.scoring.current import reviews_of, rubric_of
 from repro_pipeline.scoring.model import Evidence, Scores
 from repro_pipeline.scoring.rubric import Rubric
+from repro_pipeline.scoring.words import counted
 from repro_pipeline.stages import Stage
 
 
@@ -97,13 +98,18 @@ def change_between(
     return None
 
 
-def last_change(project: Project, paper: str) -> ScoreChange | None:
-    """What the latest scoring changed; None for the first one."""
-    made = scorings(project, paper)
+def last_pair(made: Sequence[Scoring]) -> tuple[Sha256, Sha256] | None:
+    """The latest scores, and the last before them that were others; None where there were none."""
     outputs = [one.scores for one in made]
     # A scoring that came out as the one before it was not compared.
     earlier = [one for one in outputs[:-1] if one != outputs[-1]]
-    return change_between(project, paper, earlier[-1], outputs[-1]) if earlier else None
+    return (earlier[-1], outputs[-1]) if earlier else None
+
+
+def last_change(project: Project, paper: str) -> ScoreChange | None:
+    """What the latest scoring changed; None for the first one."""
+    pair = last_pair(scorings(project, paper))
+    return change_between(project, paper, *pair) if pair else None
 
 
 def latest_change(project: Project, paper: str) -> ScoreChange | None:
@@ -112,10 +118,25 @@ def latest_change(project: Project, paper: str) -> ScoreChange | None:
     return change_between(project, paper, *outputs) if len(set(outputs)) == 2 else None
 
 
+def decisions_left(project: Project, paper: str) -> int:
+    """How many decisions counted for the scores before the latest, and do not for these."""
+    before, after = [one.scores for one in scorings(project, paper)][-2:]
+    rows = reviews_of(project, paper)
+    held = {(row.claim, row.bound_to) for row in rows if row.scores == after}
+    made = [row for row in rows if row.scores == before and (row.claim, row.bound_to) not in held]
+    return sum(len(row.decisions) for row in made)
+
+
 def told(project: Project, paper: str) -> str:
-    """The same in a sentence."""
+    """The same in words, and how many decisions of people do not hold any more."""
     if change := latest_change(project, paper):
-        return change.sentence
+        left = decisions_left(project, paper)
+        counts = "was of the scores before and no longer counts"
+        if left > 1:
+            counts = "were of the scores before and no longer count"
+        return (
+            f"{change.sentence} {counted(left, 'decision')} {counts}." if left else change.sentence
+        )
     outputs = [one.scores for one in scorings(project, paper)][-2:]
     if len(outputs) == 1:
         return "scored for the first time."

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Literal
 
-from repro_pipeline.frozen import Sha256, digest
+from repro_pipeline.frozen import Sha256
 from repro_pipeline.ledger.events import ReviewDecided
 from repro_pipeline.ledger.rows import ReviewRow
 from repro_pipeline.scoring.agreement import Agreement, agreement
@@ -24,33 +25,66 @@ def sample(
     scores: Scores,
     rule: ReviewRule,
     *,
-    content: Sha256 | None = None,
     phase: Literal["early", "stable"] | None = None,
     standing: Iterable[ReviewRow] = (),
 ) -> ReviewQueue:
     """Draw claims for review. The unit is the claim; the order is that of the claims.
 
-    A claim is drawn where sha256(seed, claim, digest of the scores), read as a number in [0, 1),
-    lies below its rate: so the sample follows from the rubric and the scores, and cannot be chosen.
-    `content` is that digest as stored; a later program may write the same scores otherwise.
+    A claim is drawn where sha256(seed, claim, digest of the evidence), read as a number in [0, 1),
+    lies below its rate: so the sample follows from the evidence, the seed and the rates, and nothing
+    else that the rubric says. What was drawn before (`standing`: `holding` says what holds) stays
+    drawn, with its decisions: another seed or rate can add claims, and take none away.
     The rate is the phase's (the rule's, where none is given), the anomaly's where a finding names
     the claim, and 1 where the finding is grave (suspect or violation). A finding without claims
-    concerns all. What was drawn from these scores before (`standing`, the ledger's rows) stays
-    drawn, with its decisions.
+    concerns all.
     """
     phase = phase or rule.phase
-    content = content or digest(scores)
-    before = {row.claim: row for row in standing if row.scores == content}
+    before = {row.claim: row for row in standing}
     items = []
     for verdict in scores.verdicts:
         rate, why = _rate(verdict.claim, scores.findings, rule, phase)
         if row := before.get(verdict.claim):
             items.append(item_of(row))
-        elif _draw(rule.seed, verdict.claim, content) < rate:
+        elif _draw(rule.seed, verdict.claim, scores.evidence) < rate:
             items.append(ReviewItem(claim=verdict.claim, rate=rate, why=why))
     return ReviewQueue(
         items=tuple(items), sampled_from=len(scores.verdicts), seed=rule.seed, phase=phase
     )
+
+
+def holding(
+    scores: Scores,
+    content: Sha256,
+    rows: Iterable[ReviewRow],
+    read: Callable[[Sha256], Scores | None],
+) -> tuple[ReviewRow, ...]:
+    """The draws that hold for scores (`content`: their digest as stored), at most one per claim.
+
+    A draw and its decisions hold for the scores that it was made from, and for others of the same
+    evidence with the same verdict on the claim; `read` gives earlier scores, None where they cannot be
+    read. Where there are several, the one from these scores, else the last with decisions.
+    """
+    read, verdicts = cache(read), _verdicts(scores)
+
+    def holds(row: ReviewRow) -> bool:
+        if row.scores == content:
+            return True
+        old = read(row.bound_to)
+        return (
+            old is not None
+            and old.evidence == scores.evidence
+            and _verdicts(old).get(row.claim) == verdicts[row.claim]
+        )
+
+    held: dict[str, ReviewRow] = {}
+    for row in sorted(rows, key=lambda row: (row.scores == content, bool(row.decisions))):
+        if row.claim in verdicts and holds(row):
+            held[row.claim] = row
+    return tuple(held.values())
+
+
+def _verdicts(scores: Scores) -> dict[str, Verdict]:
+    return {verdict.claim: verdict.verdict for verdict in scores.verdicts}
 
 
 def item_of(row: ReviewRow) -> ReviewItem:
@@ -70,6 +104,7 @@ def reviewers_agreement(rows: Iterable[ReviewRow], rule: ReviewRule) -> Agreemen
                 if made.blind or not rule.double_blind
             }
             for row in rows
+            if row.decided_on is None  # the same decisions as those of the row they are bound to
         ]
     )
 
@@ -119,7 +154,7 @@ def _is_odd(finding: Finding) -> bool:
     return finding.kind not in _LITTLE_TESTED
 
 
-def _draw(seed: int, claim: str, content: str) -> float:
+def _draw(seed: int, claim: str, evidence: Sha256) -> float:
     """A number in [0, 1) that depends on nothing else."""
-    hashed = hashlib.sha256(f"{seed}\n{claim}\n{content}".encode()).digest()
+    hashed = hashlib.sha256(f"{seed}\n{claim}\n{evidence}".encode()).digest()
     return int.from_bytes(hashed[:8], "big") / 2**64

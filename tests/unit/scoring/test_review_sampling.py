@@ -15,6 +15,7 @@ from repro_pipeline.ledger.rows import DecisionRow, ReviewRow
 from repro_pipeline.scoring.agreement import Agreement, agreement, cohen
 from repro_pipeline.scoring.review import (
     after_review,
+    holding,
     item_of,
     phase_of,
     reviewers_agreement,
@@ -146,10 +147,52 @@ def test_what_was_drawn_stays_drawn_when_the_rate_falls():
     assert (item.rate, item.verdict) == (0.25, Verdict.INCONCLUSIVE)
 
 
-def test_decisions_on_other_scores_do_not_count():
-    other = row(CLAIM, made(CLAIM, "overturned", "ada", scores="1" * 64), scores="1" * 64)
-    rule = ReviewRule(rates={"early": 1.0})
-    assert all(not item.decisions for item in sample(SCORES, rule, standing=[other]).items)
+OTHER = "1" * 64
+
+
+@pytest.mark.parametrize(
+    ("earlier", "holds"),
+    [
+        (SCORES.model_copy(update={"rubric": OTHER, "headline": "another"}), True),
+        (SCORES.model_copy(update={"evidence": OTHER}), False),
+        (
+            SCORES.model_copy(
+                update={
+                    "verdicts": (
+                        SCORES.verdicts[0].model_copy(update={"verdict": Verdict.NOT_RUN}),
+                        *SCORES.verdicts[1:],
+                    )
+                }
+            ),
+            False,
+        ),
+        (None, False),
+    ],
+    ids=["another rubric", "other evidence", "another verdict", "unreadable"],
+)
+def test_a_draw_holds_where_evidence_and_verdict_are_the_same(earlier, holds):
+    old = row(CLAIM, made(CLAIM, "overturned", "ada", scores=OTHER), scores=OTHER)
+    held = holding(SCORES, STORED, [old], {OTHER: earlier}.get)
+    assert held == ((old,) if holds else ())
+    none = ReviewRule(rates={"early": 0.0, "stable": 0.0, "anomaly": 0.0})
+    items = [one for one in sample(SCORES, none, standing=held).items if one.claim == CLAIM]
+    assert [item.verdict for item in items] == ([Verdict.NOT_REPRODUCED] if holds else [])
+
+
+def test_of_several_draws_that_hold_that_of_the_scores_counts_then_one_with_decisions():
+    own, bare = row(CLAIM), row(CLAIM, scores="2" * 64)
+    decided = row(CLAIM, made(CLAIM, "unclear", "ada", scores=OTHER), scores=OTHER)
+    read = {OTHER: SCORES, "2" * 64: SCORES}.get
+    assert holding(SCORES, STORED, [own, decided, bare], read) == (own,)
+    assert holding(SCORES, STORED, [decided, bare], read) == (decided,)
+
+
+def test_decisions_that_hold_for_later_scores_are_one_review():
+    ratings = [made(CLAIM, "confirmed", who) for who in ("ada", "emil")]
+    first = row(CLAIM, *ratings)
+    later = first.model_copy(update={"scores": OTHER, "decided_on": STORED})
+    assert later.bound_to == first.bound_to == STORED
+    assert reviewers_agreement([first, later], ReviewRule()).claims == 1
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from repro_pipeline.config import ProjectConfig
 from repro_pipeline.errors import FileFormatError
 from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.frozen import canonical_json, digest
-from repro_pipeline.ledger.events import PROJECT_CHAIN, AttemptFinished, StageFinished
+from repro_pipeline.ledger.events import PROJECT_CHAIN, AttemptFinished, RubricSeen, StageFinished
 from repro_pipeline.project import Project
 from repro_pipeline.scoring import record
-from repro_pipeline.scoring.current import read_rubric, rubric_of
+from repro_pipeline.scoring.current import read_rubric, rubric_of, rubric_text
 from repro_pipeline.stages import Stage
 from repro_pipeline.status import Status
 from resources.artifact_store import FsspecArtifactStore
@@ -74,6 +74,26 @@ def test_the_rubric_is_kept_when_it_is_scored_by_and_not_when_it_is_read(stage):
     assert rubric_of(stage.project, content) == rubric
     (scored,) = {e.payload["scores"] for e in stage.events({"scored"})}
     assert scored == digest(scores) and scores.evidence == record.scored_from(stage)["evidence"]
+
+
+def test_a_comment_in_the_rubric_changes_no_score_and_no_input(stage):
+    inputs, scores = record.scored_from(stage), record.score_and_record(stage, CASE)
+    text = "# for the record\nschema: 1\ndimensions: {metric_parity: {threshold: 0.05}}\n"
+    stage.project.rubric_file.write_text(text, encoding="utf-8")
+    assert record.scored_from(stage) == inputs
+    assert record.score_and_record(stage, CASE) == scores
+    assert rubric_text(stage.project, scores.rubric) == "schema: 1\n"
+
+
+def test_a_rubric_kept_as_a_file_by_an_earlier_program_is_still_read(stage):
+    text = "dimensions: {metric_parity: {threshold: 1.0e-5}}\n"
+    earlier = stage.project.store.put(text.encode())
+    stage.project.ledger.append(PROJECT_CHAIN, RubricSeen(rubric=earlier), actor="code:earlier")
+    assert rubric_of(stage.project, earlier).dimensions.metric_parity.threshold == 1e-5
+    assert rubric_text(stage.project, earlier) == text
+    stage.project.rubric_file.write_text(text, encoding="utf-8")
+    scores = record.score_and_record(stage, CASE)
+    assert rubric_of(stage.project, scores.rubric) == rubric_of(stage.project, earlier)
 
 
 def test_a_broken_rubric_is_neither_kept_nor_scored_by(stage):

@@ -215,18 +215,20 @@ def with_findings(scores, *findings):
     return scores.model_copy(update={"findings": findings})
 
 
-def test_the_sample_can_be_drawn_again_and_depends_on_seed_and_scores():
+def test_the_sample_can_be_drawn_again_and_depends_on_seed_and_evidence_alone():
     scores = with_findings(scored(breiman()))
     rule = ReviewRule(rates={"early": 0.5})
     assert sample(scores, rule) == sample(scores, rule)
     others = [drawn(scores, ReviewRule(rates={"early": 0.5}, seed=seed)) for seed in range(20)]
     assert len({tuple(other) for other in others}) > 10
-    changed = scores.model_copy(update={"paper": "another"})
-    assert any(
-        drawn(scores, ReviewRule(rates={"early": 0.5}, seed=s))
-        != drawn(changed, ReviewRule(rates={"early": 0.5}, seed=s))
-        for s in range(5)
-    )
+    for change, other in (({"evidence": "1" * 64}, True), ({"rubric": "1" * 64}, False)):
+        changed = scores.model_copy(update=change)
+        differ = [
+            drawn(scores, ReviewRule(rates={"early": 0.5}, seed=s))
+            != drawn(changed, ReviewRule(rates={"early": 0.5}, seed=s))
+            for s in range(5)
+        ]
+        assert any(differ) is other
 
 
 @pytest.mark.parametrize(("phase", "rate"), [("early", 0.25), ("stable", 0.12)])

@@ -124,6 +124,7 @@ OTHER = digest("no artifact")
     "payload",
     [
         RubricSeen(rubric=GONE),
+        RubricSeen(rubric=GONE, text=GONE),
         ScoresChanged(
             before=OTHER,
             after=OTHER,
