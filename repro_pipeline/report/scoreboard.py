@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import AwareDatetime, ValidationError
+from pydantic import AwareDatetime
 
 from repro_pipeline.environment.model import DataManifest
-from repro_pipeline.errors import IntegrityError
 from repro_pipeline.frozen import Frozen, Slug, digest
-from repro_pipeline.ledger.events import PROJECT_CHAIN, Scored, StageFinished
+from repro_pipeline.ledger.events import PROJECT_CHAIN, StageFinished
 from repro_pipeline.ledger.projections import (
     State,
     advance,
@@ -26,16 +24,16 @@ from repro_pipeline.ledger.projections import (
     model_calls,
     reviews,
     score_changes,
+    scores,
     stages,
-    timeline,
 )
-from repro_pipeline.ledger.projections import scores as scorings
 from repro_pipeline.ledger.tables import frame, write_tables
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.project import Project
 from repro_pipeline.report.model import MODE_LABELS, ModelCost
 from repro_pipeline.report.pages import inline_script, templates
 from repro_pipeline.report.privacy import is_private
+from repro_pipeline.scoring.history import Scoring, last_pair, scores_at, scorings
 from repro_pipeline.scoring.model import IntegrityStatus, Scores
 from repro_pipeline.scoring.review import after_review, item_of
 from repro_pipeline.stage_names import STAGES
@@ -51,7 +49,8 @@ class Look(Frozen):
     """One scoring of a paper: a new rubric, or new evidence."""
 
     at: AwareDatetime
-    overall: Outcome
+    overall: Outcome | None
+    """None where neither scores nor ledger say it any more."""
     reproduced: int | None
     """Claims reproduced then; None where those scores cannot be read any more."""
     claims: int
@@ -192,6 +191,7 @@ def _no_formula(cell: Any) -> Any:
 def _row(paper: str, state: State, project: Project) -> ScoreboardRow:
     last = {row.stage: row for row in stages(state)}
     tried, spent = attempts(state), ModelCost.of(model_calls(state))
+    made = scorings(project, paper)
     known = {
         "paper": paper,
         "title": _title(last.get("parsed_paper"), project) or paper,
@@ -200,7 +200,7 @@ def _row(paper: str, state: State, project: Project) -> ScoreboardRow:
         "model_calls": spent.calls,
         "usd": spent.usd,
         "unpriced": spent.unpriced,
-        "history": _history(state, project),
+        "history": _history(made, state, project),
     }
     scored = last.get("scores")
     if scored is None or scored.output is None:
@@ -216,41 +216,48 @@ def _row(paper: str, state: State, project: Project) -> ScoreboardRow:
         integrity=result.integrity,
         headline=result.headline,
         review=_review(result, scored.output, state) or "",
-        changed=_changed(state, scored.output),
+        changed=_changed(made, state),
         report=f"{paper}/{report.name}" if report.exists() else None,
         **{verdict.value: found[verdict] for verdict in Verdict},
         **{dimension.id: dimension.outcome for dimension in result.dimensions},
     )
 
 
-def _review(scores: Scores, stored: str, state: State) -> str | None:
+def _review(result: Scores, stored: str, state: State) -> str | None:
     """What was decided on these scores, also since the report was written."""
-    return after_review(scores, [item_of(row) for row in reviews(state) if row.scores == stored])
+    return after_review(result, [item_of(row) for row in reviews(state) if row.scores == stored])
 
 
-def _changed(state: State, stored: str) -> str:
-    made = [change.sentence for change in score_changes(state) if change.after == stored]
-    return made[-1] if made else ""
+def _changed(made: Sequence[Scoring], state: State) -> str:
+    pair = last_pair(made)
+    said = {(one.before, one.after): one.sentence for one in score_changes(state)}
+    return said.get(pair, "") if pair else ""
 
 
 def _title(row: StageFinished | None, project: Project) -> str:
     return output_of(project, row, Paper).title if row and row.output else ""
 
 
-def _history(state: State, project: Project) -> tuple[Look, ...]:
-    times = [event.at for event in timeline(state) if event.kind == "scored"]
-    made = list(zip(times, scorings(state), strict=True))[-_LOOKS:]
-    return tuple(_look(at, scored, project) for at, scored in made)
+def _history(made: Sequence[Scoring], state: State, project: Project) -> tuple[Look, ...]:
+    """A look per scoring, but for those that came out as the one before."""
+    overall = {one.scores: one.overall for one in scores(state)}
+    before = (None, *(one.scores for one in made))
+    differing = [one for one, last in zip(made, before, strict=False) if one.scores != last]
+    return tuple(_look(one, overall.get(one.scores), project) for one in differing[-_LOOKS:])
 
 
-def _look(at: datetime, scored: Scored, project: Project) -> Look:
-    try:
-        verdicts = Scores.model_validate_json(project.store.get(scored.scores)).verdicts
-    except (IntegrityError, ValidationError):  # collected, or of an earlier version
-        return Look(at=at, overall=scored.overall, reproduced=None, claims=0)
-    found = sum(verdict.verdict is Verdict.REPRODUCED for verdict in verdicts)
-    readable = found if verdicts else None
-    return Look(at=at, overall=scored.overall, reproduced=readable, claims=len(verdicts))
+def _look(made: Scoring, overall: Outcome | None, project: Project) -> Look:
+    """`overall` is what the ledger says of it."""
+    found = scores_at(project, made.scores)
+    if found is None:  # collected, or of an earlier version
+        return Look(at=made.at, overall=overall, reproduced=None, claims=0)
+    reproduced = sum(verdict.verdict is Verdict.REPRODUCED for verdict in found.verdicts)
+    return Look(
+        at=made.at,
+        overall=found.overall,
+        reproduced=reproduced if found.verdicts else None,
+        claims=len(found.verdicts),
+    )
 
 
 def _why(last: Mapping[str, StageFinished], project: Project) -> str:

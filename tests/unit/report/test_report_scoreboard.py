@@ -16,6 +16,7 @@ from repro_pipeline.ledger.events import (
     ModelCalled,
     RubricSeen,
     Scored,
+    ScoresChanged,
     StageFinished,
 )
 from repro_pipeline.project import Project
@@ -25,6 +26,7 @@ from repro_pipeline.report.scoreboard import (
     sparkline,
     write_scoreboard,
 )
+from repro_pipeline.scoring.history import scorings
 from repro_pipeline.scoring.model import Scores
 from repro_pipeline.status import Reason, Status, Verdict
 from resources.artifact_store import FsspecArtifactStore
@@ -44,9 +46,13 @@ def project(tmp_path: Path) -> Project:
     )
 
 
-def finish(project: Project, paper: str, stage: str, output=None, *, reason: str = "") -> None:
-    """A stage that ended, with its output or with the reason that it has none."""
-    stored = project.store.put(output.model_dump_json(by_alias=True).encode()) if output else None
+def finish(
+    project: Project, paper: str, stage: str, output=None, *, reason: str = "", launch: str = "one"
+) -> None:
+    """A stage that ended, with its output (or that one's digest) or with the reason that it has none."""
+    stored = output
+    if output and not isinstance(output, str):
+        stored = project.store.put(output.model_dump_json(by_alias=True).encode())
     event = StageFinished(
         stage=stage,
         inputs=digest([paper, stage, stored, reason]),
@@ -54,7 +60,7 @@ def finish(project: Project, paper: str, stage: str, output=None, *, reason: str
         reason=Reason(code="bad_file", sentence=reason) if reason else None,
         output=stored,
         code_version="1",
-        launch="launch",
+        launch=launch,
         seconds=1.0,
     )
     project.ledger.append(paper, event, actor="code:test")
@@ -134,8 +140,8 @@ def test_an_empty_ledger_has_an_empty_page(project: Project):
     assert "holds no paper yet" in render_scoreboard_html(scoreboard_rows(project))
 
 
-def scored(project: Project, paper: str, scores: Scores) -> None:
-    finish(project, paper, "scores", scores)
+def scored(project: Project, paper: str, scores: Scores, *, launch: str = "one") -> None:
+    finish(project, paper, "scores", scores, launch=launch)
     stored = project.store.put(scores.model_dump_json(by_alias=True).encode())
     event = Scored(
         rubric=digest("rubric"),
@@ -169,7 +175,33 @@ def test_the_trend_goes_from_the_first_scoring_to_the_latest(project: Project):
     assert sparkline(row.history[:1]) is None
 
 
+def test_a_rubric_that_comes_back_is_a_scoring_of_its_own_with_its_own_cause(project: Project):
+    first = scores_of("forests")
+    other = scores_of("forests", verdicts=worse(first.verdicts))
+    for launch, scores in (("a", first), ("b", other), ("c", first), ("d", first)):
+        scored(project, "forests", scores, launch=launch)
+    stored = [one.scores for one in scorings(project, "forests")]
+    for before, after, sentence in (
+        (stored[0], stored[1], "stricter"),
+        (stored[1], stored[2], "milder"),
+        (digest("evidence before"), stored[0], "the evidence"),
+    ):
+        event = ScoresChanged(
+            before=before,
+            after=after,
+            rubric_before=digest("rubric"),
+            rubric_after=digest("rubric"),
+            change=digest("change"),
+            sentence=sentence,
+        )
+        project.ledger.append("forests", event, actor="code:test")
+    (row,) = scoreboard_rows(project)
+    assert [look.reproduced for look in row.history] == [10, 5, 10]
+    assert row.changed == "milder"
+
+
 def test_scores_that_are_gone_are_a_gap_and_no_zero(project: Project):
+    finish(project, "forests", "scores", digest("lost"))
     scored(project, "forests", scores_of("forests"))
     event = Scored(
         rubric=digest("rubric"),
@@ -180,7 +212,8 @@ def test_scores_that_are_gone_are_a_gap_and_no_zero(project: Project):
     )
     project.ledger.append("forests", event, actor="code:test")
     (row,) = scoreboard_rows(project)
-    assert [look.reproduced for look in row.history] == [10, None]
+    assert [look.reproduced for look in row.history] == [None, 10]
+    assert row.history[0].overall == "pass"
     assert sparkline(row.history) is None
 
 
