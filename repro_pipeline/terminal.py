@@ -37,6 +37,7 @@ from repro_pipeline.report.later import later_launch
 from repro_pipeline.report.text import claims_rows
 from repro_pipeline.report.words import as_printed, plain
 from repro_pipeline.report.write import ReportFiles, restore_report
+from repro_pipeline.scoring.current import other_rubric
 from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
 from repro_pipeline.scoring.review import after_review
 from repro_pipeline.stage_names import STAGES
@@ -227,8 +228,8 @@ def print_report(project: Project, paper: str) -> int:
     console = wide_console()
     console.print(table)
     console.print(escape(scores.headline), style="bold", highlight=False)
-    if later := later_launch(project, paper):
-        console.print(f"[yellow]![/yellow] {escape(later)}", highlight=False, soft_wrap=True)
+    for said in filter(None, (later_launch(project, paper), other_rubric(project, scores))):
+        console.print(f"[yellow]![/yellow] {escape(said)}", highlight=False, soft_wrap=True)
     if said := after_review(scores, queue.items if queue else ()):
         console.print(escape(said), highlight=False)
     for dimension in scores.dimensions:
@@ -282,7 +283,8 @@ def print_status(
         says = shown.reason.sentence if shown.reason else ""
         scored = latest(project, paper, "scores")
         if not bad and scored and scored.output:
-            says = output_of(project, scored, Scores).headline
+            found = output_of(project, scored, Scores)
+            says = " ".join(filter(None, (found.headline, other_rubric(project, found))))
         if failed:
             says = f"{says} The last launch did not start: {failed}".lstrip()
         style = _STYLE.get(shown.status, "red")

@@ -22,6 +22,7 @@ from repro_pipeline.project import Project
 from repro_pipeline.report.facts import claim_runs, source_words
 from repro_pipeline.report.later import later_launch
 from repro_pipeline.scoring.attribution import Attribution, Cause
+from repro_pipeline.scoring.current import other_rubric
 from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Finding, Scores
 from repro_pipeline.stages import latest, output_of
 
@@ -73,6 +74,8 @@ class Why(Frozen):
     ledger: Head | None
     later: str | None = None
     """That a later launch did not get through, in a sentence."""
+    other_rubric: str | None = None
+    """That the project's rubric is another one by now, in a sentence."""
 
 
 def why(project: Project, paper: str, claim: str | None) -> Why:
@@ -121,6 +124,7 @@ def why(project: Project, paper: str, claim: str | None) -> Why:
         ),
         ledger=project.ledger.head(paper),
         later=later_launch(project, paper),
+        other_rubric=other_rubric(project, scores),
     )
 
 
@@ -128,8 +132,8 @@ def why_lines(found: Why) -> Iterator[tuple[int, str]]:
     """The chain as a tree: depth and text of each line, the claim first."""
     verdict = found.verdict
     yield 0, f"{found.claim.id}: {verdict.verdict.replace('_', ' ')}. {verdict.reason}"
-    if found.later:
-        yield 1, f"! {found.later}"
+    for said in filter(None, (found.later, found.other_rubric)):
+        yield 1, f"! {said}"
     yield from _reported_lines(found)
     yield 1, f"judged under rubric {found.rubric[:12]}, scores {found.scores[:12]}"
     for finding in found.findings:

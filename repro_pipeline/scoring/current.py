@@ -13,12 +13,14 @@ from typing import Literal
 from pydantic import ValidationError
 
 import repro_pipeline
+from repro_pipeline.errors import FileFormatError, UserError
 from repro_pipeline.frozen import Sha256, canonical_json
 from repro_pipeline.ledger.events import PROJECT_CHAIN, RubricSeen
 from repro_pipeline.ledger.projections import reviews
 from repro_pipeline.ledger.rows import ReviewRow
 from repro_pipeline.project import Project
 from repro_pipeline.scoring.agreement import Agreement
+from repro_pipeline.scoring.model import Scores
 from repro_pipeline.scoring.review import phase_of, reviewers_agreement
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.yamlfile import parse_model, read_text
@@ -56,6 +58,22 @@ def _settings(rubric: Rubric) -> bytes:
 def rubric_of(project: Project, digest: str) -> Rubric:
     """A rubric that was seen earlier, by its digest; earlier programs took that of the file."""
     return _kept(project.store.get(digest).decode(), f"rubric {digest[:12]}")
+
+
+def other_rubric(project: Project, scores: Scores) -> str | None:
+    """That the project's rubric is not the one of some scores, in a sentence; None where it is."""
+    try:
+        now, _ = read_rubric(project)
+    except FileFormatError as error:
+        return f"The rubric cannot be read: {' '.join(str(error).split())}"
+    try:
+        same = rubric_of(project, scores.rubric) == now
+    except UserError:  # swept from the store
+        same = False
+    again = f"`repro rescore {scores.paper}`"
+    return (
+        None if same else f"Scored under another rubric than {project.config.rubric} now: {again}."
+    )
 
 
 def rubric_text(project: Project, digest: str) -> str:

@@ -196,3 +196,26 @@ def test_what_an_interrupted_scoring_changed_is_told_by_the_next(project, two_pa
     assert main(["rescore", "tiny"]) == 0
     said = capsys.readouterr().out
     assert "the scores are as they were" in said and "first time" not in said
+
+
+def test_scores_of_another_rubric_are_not_shown_as_current(project, two_papers, capsys):
+    shown = (["status"], ["report", "tiny"], ["why", "tiny", "noisy-plain"])
+
+    def said() -> list[str]:
+        texts = []
+        for arguments in shown:
+            assert main(arguments) == 0
+            texts.append(" ".join(capsys.readouterr().out.replace("│", " ").split()))
+        return texts
+
+    rubric = (project / "rubric.yaml").read_text()
+    (project / "rubric.yaml").write_text(rubric + "# a comment\n")
+    assert not [text for text in said() if "another rubric" in text]
+    set_rubric(project, metric_parity={"threshold": 0.01})
+    for text in said():
+        assert "another rubric than rubric.yaml now: `repro rescore tiny`" in text
+    (project / "rubric.yaml").unlink()
+    for text in said():
+        assert "The rubric cannot be read" in text
+    (project / "rubric.yaml").write_text(rubric)
+    assert not [text for text in said() if "rubric.yaml" in text]
