@@ -120,9 +120,13 @@ def check_sealed(task: Task, manifest: DataManifest, bundle: Path) -> None:
 def _as_table(path: Path) -> dict[str, list[str]] | None:
     """The columns of a CSV, TSV or Parquet file as texts; None for other files."""
     if path.suffix.lower() == ".parquet":
+        from pyarrow import ArrowException
         from pyarrow.parquet import read_table
 
-        columns = read_table(path).to_pydict()
+        try:
+            columns = read_table(path).to_pydict()
+        except (ArrowException, OSError) as error:
+            raise BundleError(f"is no usable Parquet file: {error}.", where=path.name) from None
         return {name: [str(value) for value in values] for name, values in columns.items()}
     if path.suffix.lower() not in {".csv", ".tsv"}:
         return None

@@ -164,3 +164,15 @@ def test_an_input_that_gives_the_labels_away_is_refused(bundle, header):
         header + body.replace("0.3,1", "0.3,").replace("0.4,0", "0.4,")
     )
     check_sealed(one, make_manifest(one.data, bundle, bundle / "cache"), bundle)
+
+
+def test_an_input_whose_pages_are_broken_is_told(bundle):
+    table = pa.table({"x": list(range(5000)), "y": ["cat"] * 5000})
+    pq.write_table(table, bundle / "pets.parquet", compression="zstd", use_dictionary=False)
+    content = (bundle / "pets.parquet").read_bytes()
+    half = len(content) // 2
+    (bundle / "pets.parquet").write_bytes(content[:8] + bytes(half) + content[8 + half :])
+    one = task(path="pets.parquet")
+    manifest = make_manifest(one.data, bundle, bundle / "cache")  # the rows' number is at the end
+    with pytest.raises(BundleError, match=r"pets\.parquet: is no usable Parquet file"):
+        check_sealed(one, manifest, bundle)
