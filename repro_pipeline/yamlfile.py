@@ -202,7 +202,7 @@ def described(value: Any, written: str | None = None) -> str:
 
 def short(text: str) -> str:
     """A text as it can stand in a sentence: one line, 60 characters at most."""
-    text = " ".join(text[:500].split())
+    text = re.sub(r"\s+", " ", text[:500])
     text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
     return text if len(text) <= 60 else f"{text[:60]}…"
 

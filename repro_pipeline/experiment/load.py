@@ -106,14 +106,14 @@ def check_script(code: Path, command: Sequence[str], *, where: str) -> None:
     with contextlib.suppress(OSError):  # of a name that is too long for a file
         if (code / script).exists():
             return
-    there = sorted(path.name for path in code.glob(f"*{Path(script).suffix}"))
+    suffix = Path(script).suffix
+    there = sorted(path.name for path in code.glob(f"*{suffix}"))
     near = nearest(script, there)
+    held = f"It holds: {', '.join(there[:20])}." if there else f"It holds no *{suffix} at all."
     raise FileFormatError(
         f"starts '{script}', which the code folder does not hold.",
         where=where,
-        hint=f"Did you mean '{near}'?"
-        if near
-        else f"It holds: {', '.join(there[:20]) or 'no such'}.",
+        hint=f"Did you mean '{near}'?" if near else held,
     )
 
 
