@@ -217,8 +217,8 @@ def test_the_page_is_used_with_the_keyboard_alone(opened):
 def test_a_screen_reader_is_told_what_the_figure_shows(opened):
     page = opened("breiman")
     shown = page.get_by_role("listitem").filter(has_text="Ringnorm · Selection").first
-    image = shown.get_by_role("img").first
-    said = image.get_attribute("aria-label")
+    assert shown.locator(".name").get_by_role("img", name="key claim").count() == 1
+    said = shown.locator(".strip").get_by_role("img").get_attribute("aria-label")
     assert said.startswith("differs by −8.2\u00a0% from the reported value; 90 % interval")
     levels = page.evaluate(
         "[...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]))"
