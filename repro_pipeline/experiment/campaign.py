@@ -16,6 +16,7 @@ from repro_pipeline.environment.build import build
 from repro_pipeline.environment.image import Place, environment_key, place_of
 from repro_pipeline.environment.manifest import verify_manifest
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
+from repro_pipeline.experiment.judged import stamps
 from repro_pipeline.experiment.load import sample_config
 from repro_pipeline.experiment.model import Run, RunSet
 from repro_pipeline.experiment.runs import (
@@ -23,7 +24,6 @@ from repro_pipeline.experiment.runs import (
     PlannedRun,
     execute_runs,
     plan_runs,
-    stamps,
     standing_runs,
 )
 from repro_pipeline.experiment.sealed import SealedLabels, read_labels, sealed_claims
