@@ -134,11 +134,6 @@ def environment_mounts(built: BuiltEnvironment, cache: Path) -> tuple[Mount, ...
     return environment, Mount(source=prefix, target=prefix)
 
 
-def python_command() -> str:
-    """The path of the environment's Python inside a sandbox."""
-    return str(ENV / "bin" / "python")
-
-
 def host_python(built: BuiltEnvironment, cache: Path) -> Path:
     """The path of the environment's Python outside a sandbox."""
     return cache.absolute() / built.path / "venv" / "bin" / "python"

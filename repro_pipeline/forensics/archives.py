@@ -15,9 +15,17 @@ LIMIT = 32 << 20
 """Bytes of one file that are looked at."""
 _MEMBERS = 500
 _FAULTS = (
-    *(OSError, ValueError, EOFError, RuntimeError, NotImplementedError, MemoryError),
-    *(zlib.error, lzma.LZMAError, zipfile.BadZipFile, tarfile.TarError),
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+    OSError,  # gzip and bz2 of a broken stream, a name that no file can have
+    EOFError,  # a stream that is cut off
+    ValueError,  # a field of a header that is no number
+    RuntimeError,  # a member that is encrypted, or packed in a way that Python does not know
+    MemoryError,  # a size in a header that is not meant
 )
+"""What Python's readers of archives raise for bytes that somebody else wrote."""
 
 
 def unpacked(content: bytes) -> Iterator[tuple[str, bytes]]:

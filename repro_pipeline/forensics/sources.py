@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.forensics.constants import NotConstant, evaluate, numbers_in
 from repro_pipeline.forensics.declarations import single_constants
-from repro_pipeline.forensics.graph import Constant, Graph, Node, Sink
+from repro_pipeline.forensics.graph import Graph, Node, Sink
 from repro_pipeline.forensics.matching import complements, exact, exactly_reported, near
 from repro_pipeline.forensics.seeding import by_seed, is_seed
 from repro_pipeline.forensics.units import is_round_value
@@ -42,14 +42,6 @@ def path_kinds(graph: Graph) -> tuple[set[Node], set[Node]]:
     tests = {test for node in direct for test in graph.control.get(node, ())}
     deciding = graph.behind(tests, "direct", "derived")
     return direct, deciding
-
-
-def near_constants(graph: Graph, claims: Sequence[Claim]) -> Iterator[tuple[Constant, Claim]]:
-    """Every constant in the code that is near a reported value, with the claim."""
-    for constant in graph.constants.values():
-        for claim in claims:
-            if any(near(v, claim) or complements(v, claim) for v in constant.values):
-                yield constant, claim
 
 
 def findings(graph: Graph, claims: Sequence[Claim]) -> tuple[Finding, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from repro_pipeline.bundle.task import TaskCode
-from repro_pipeline.environment.build import environment_mounts, host_python, python_command
+from repro_pipeline.environment.build import environment_mounts, host_python
 from repro_pipeline.environment.image import place_of
 from repro_pipeline.environment.interpreter import OWN
 from repro_pipeline.environment.make import Rules, make_environment
@@ -97,7 +97,7 @@ def test_code_runs_in_it_inside_the_sandbox(downloads: Path, tmp_path: Path) -> 
     built = make_environment(work, None, store=Shelf(), cache=downloads)
     program = "import six, sys; print(six.__file__, sys.version)\nopen(six.__file__, 'a')"
     ended = runner.run(
-        [python_command(), "-c", program],
+        ["/env/bin/python", "-c", program],
         SandboxPolicy(mounts=environment_mounts(built, downloads)),
         workdir=work,
         out=out,
