@@ -39,7 +39,7 @@ behaviour = config.get("behaviour", "well")
 print("seed", options.seed, behaviour)
 if behaviour == "exit":
     raise ValueError("the estimator diverged")
-if behaviour == "hang":
+if behaviour == "hang" and int(options.seed) >= config.get("from_seed", 0):
     time.sleep(600)
 if behaviour == "slow":
     time.sleep(config["sleep"])
