@@ -18,7 +18,7 @@ from repro_pipeline.frozen import Frozen
 from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.scoring.model import Probe
-from repro_pipeline.scoring.words import counted
+from repro_pipeline.wording import counted
 
 STEP = "memory_probe"
 

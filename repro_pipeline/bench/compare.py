@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 
-from repro_pipeline.experiment.statistics import Interval, mean
+from repro_pipeline.statistics import Interval, mean
 
 DRAWS = 10_000
 EXACT = 14

@@ -21,10 +21,10 @@ from repro_pipeline.bench.places import OpenProject
 from repro_pipeline.bench.suite import Suite, SuiteTask
 from repro_pipeline.config import ProjectConfig
 from repro_pipeline.errors import UserError
-from repro_pipeline.experiment.statistics import mean, sample_sd
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.sandbox.names import RunnerName
 from repro_pipeline.scoring.model import ClaimVerdict, Scores
+from repro_pipeline.statistics import mean, sample_sd
 from repro_pipeline.status import Verdict
 from repro_pipeline.submission.grade import grade
 from repro_pipeline.submission.place import make_folder

@@ -33,7 +33,7 @@ from repro_pipeline.bench.plan import Contestant, Plan
 from repro_pipeline.bench.suite import Suite
 from repro_pipeline.bench.trial import TrialRow
 from repro_pipeline.errors import UserError
-from repro_pipeline.experiment.statistics import mean
+from repro_pipeline.statistics import mean
 
 LEVEL = 0.05
 COMPARED = ("verdict_accuracy", "fidelity", "performance_gap", "details_right", "ablation_sign")

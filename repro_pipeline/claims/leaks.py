@@ -9,7 +9,7 @@ from repro_pipeline.claims.numerals import Numeral, numerals
 from repro_pipeline.claims.secrets import Hit, Secrets
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.scoring.model import Probe
-from repro_pipeline.scoring.words import counted
+from repro_pipeline.wording import counted
 
 
 class ShownValue(Frozen):

@@ -276,8 +276,8 @@ def _drawn(project: Project, paper: str, claim: str, rubric: Rubric) -> _Drawn:
 def _none_drawn(project: Project, papers: list[str], rubric: Rubric) -> str:
     """Why there is no claim of these papers to review: none was scored yet, or the draw took none."""
     from repro_pipeline.scoring.model import ReviewQueue
-    from repro_pipeline.scoring.words import counted, percent
     from repro_pipeline.stages import latest, output_of
+    from repro_pipeline.wording import counted, percent
 
     rows = [row for paper in papers if (row := latest(project, paper, "review_queue"))]
     queues = [output_of(project, row, ReviewQueue) for row in rows if row.output]

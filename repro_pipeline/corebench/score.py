@@ -18,8 +18,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator
 
-from repro_pipeline.experiment.statistics import prediction_interval
 from repro_pipeline.frozen import Frozen
+from repro_pipeline.statistics import prediction_interval
 
 
 def as_written(value: Any) -> Any:

@@ -33,10 +33,10 @@ from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import EnvironmentBuilt
 from repro_pipeline.project import Project
 from repro_pipeline.sandbox.policy import Mount
-from repro_pipeline.scoring.words import counted
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import Ended, Stage, latest, out_of_time
 from repro_pipeline.status import Reason, Status
+from repro_pipeline.wording import counted
 
 _ORDER = {kind: place for place, kind in enumerate(ExperimentKind)}
 _DATA = Path("/data")

@@ -18,10 +18,7 @@ from repro_pipeline.bundle.task import DataFile, Task, TaskClaim
 from repro_pipeline.environment.manifest import is_number
 from repro_pipeline.environment.model import DataManifest
 from repro_pipeline.errors import BundleError
-from repro_pipeline.experiment.metrics import LARGEST_OUTPUT, MetricsError, fresh_file
-from repro_pipeline.experiment.spec import PREDICTIONS
-from repro_pipeline.frozen import Frozen
-from repro_pipeline.scoring.metrics import (
+from repro_pipeline.experiment.metric_registry import (
     METRICS_VERSION,
     Metric,
     NotComputable,
@@ -29,6 +26,9 @@ from repro_pipeline.scoring.metrics import (
     metric_named,
     metric_names,
 )
+from repro_pipeline.experiment.metrics import LARGEST_OUTPUT, MetricsError, fresh_file
+from repro_pipeline.experiment.spec import PREDICTIONS
+from repro_pipeline.frozen import Frozen
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile

@@ -15,7 +15,7 @@ from typing import Any
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.scoring.model import Finding
-from repro_pipeline.scoring.words import counted, number
+from repro_pipeline.wording import counted, number
 
 _RATE = re.compile(
     r"^(test_?|val_?)?((error|err|misclass\w*|misclassification|error_?rate|wer|cer)(_?rate)?"

@@ -10,7 +10,7 @@ from repro_pipeline.forensics.mutate import FACTORS
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.scoring.literals import telling_digits
 from repro_pipeline.scoring.model import Finding
-from repro_pipeline.scoring.words import number
+from repro_pipeline.wording import number
 
 Values = Mapping[str, float]
 

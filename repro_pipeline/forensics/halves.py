@@ -21,7 +21,7 @@ from repro_pipeline.forensics.counts import as_share, is_rate, is_whole
 from repro_pipeline.forensics.spoil import Spoiler, Unspoilt, as_number, is_blank, write_spoilt
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.scoring.model import Finding
-from repro_pipeline.scoring.words import number
+from repro_pipeline.wording import number
 
 Kind = Literal["test_labels", "test_inputs"]
 Part = Literal["a", "b", "ab", "all"]

@@ -13,7 +13,7 @@ from typing import Any
 from repro_pipeline.forensics.graph import Graph
 from repro_pipeline.forensics.spoil import Spoiler, Unspoilt, as_number, write_spoilt
 from repro_pipeline.scoring.model import Finding
-from repro_pipeline.scoring.words import number
+from repro_pipeline.wording import number
 
 _TELLING = 0.95
 """Area under the ROC curve of one column alone."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from repro_pipeline.environment.manifest import is_number
 from repro_pipeline.scoring.model import Probe
-from repro_pipeline.scoring.words import counted, percent
+from repro_pipeline.wording import counted, percent
 
 _LARGEST = 64 << 20
 

@@ -21,8 +21,8 @@ from repro_pipeline.paper.numbers import find_numbers
 from repro_pipeline.paperbench.score import Grade
 from repro_pipeline.paperbench.tree import Category, TaskNode, leaves, shared_ids
 from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Scores
-from repro_pipeline.scoring.words import number, percent, plain
 from repro_pipeline.status import Status, Verdict
+from repro_pipeline.wording import number, percent, plain
 
 TOLERANCE = 0.05
 """Relative, for a leaf's number that is not the claim's own: as metric_parity has it by default."""

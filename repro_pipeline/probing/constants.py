@@ -14,7 +14,7 @@ from repro_pipeline.forensics.prose import in_prose
 from repro_pipeline.probing.changes import Changed, Way
 from repro_pipeline.probing.given import Given
 from repro_pipeline.scoring.model import Finding
-from repro_pipeline.scoring.words import number
+from repro_pipeline.wording import number
 
 _OF_DATA = {
     Way.NOISE,

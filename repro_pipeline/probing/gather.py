@@ -20,9 +20,9 @@ from repro_pipeline.probing.trial import runs_of, try_changes
 from repro_pipeline.scoring.literals import literal_scan
 from repro_pipeline.scoring.model import IntegrityEvidence, Probe
 from repro_pipeline.scoring.probes import response_probe
-from repro_pipeline.scoring.words import counted
 from repro_pipeline.stages import Ended, Stage
 from repro_pipeline.submission.model import Submission
+from repro_pipeline.wording import counted
 
 _PROBES = {
     Way.CONFIG: "config_sensitivity",

@@ -26,9 +26,9 @@ from repro_pipeline.probing.changes import (
 )
 from repro_pipeline.probing.spoilt import halved_variants, spoilt_variants
 from repro_pipeline.scoring.model import Finding
-from repro_pipeline.scoring.words import counted, duration
 from repro_pipeline.stages import Ended
 from repro_pipeline.submission.model import Submission
+from repro_pipeline.wording import counted, duration
 
 _LONG = 120.0
 """Seconds of a run beyond which it is not changed and run again without being asked."""

@@ -15,8 +15,8 @@ from repro_pipeline.report import words
 from repro_pipeline.report.model import ReportData
 from repro_pipeline.report.rows import ClaimRow, PairRow
 from repro_pipeline.scoring.model import Evidence
-from repro_pipeline.scoring.words import duration as about
 from repro_pipeline.status import Outcome, Sign, Status, Verdict
+from repro_pipeline.wording import duration as about
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Numbers, durations and outcomes as people read them in tables: of pages, and in the terminal.
 
-Outcomes read as in the sentences of scoring. Digits differ on purpose (`scoring.words`): a table shows a
+Outcomes read as in the sentences of scoring. Digits differ on purpose (`wording`): a table shows a
 value beside the printed one, with one digit more than that, and a time that was measured.
 """
 
@@ -10,8 +10,8 @@ import math
 import re
 from collections import Counter
 
+from repro_pipeline import wording as sentences
 from repro_pipeline.claims.model import Claim, Statistic
-from repro_pipeline.scoring import words as sentences
 from repro_pipeline.scoring.estimate import over_seeds
 from repro_pipeline.scoring.model import ClaimVerdict
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from repro_pipeline import statistics
 from repro_pipeline.claims.model import Claim, ClaimPair, Direction, PairKind
-from repro_pipeline.experiment import statistics
 from repro_pipeline.experiment.spec import ExperimentKind
-from repro_pipeline.experiment.statistics import Interval
 from repro_pipeline.scoring.estimate import tie_grain
 from repro_pipeline.scoring.model import (
     Check,
@@ -21,8 +20,9 @@ from repro_pipeline.scoring.model import (
     PairResult,
 )
 from repro_pipeline.scoring.rubric import AblationRule, Rubric
-from repro_pipeline.scoring.words import number, percent, span
+from repro_pipeline.statistics import Interval
 from repro_pipeline.status import Outcome, Sign
+from repro_pipeline.wording import number, percent, span
 
 
 def judge_pairs(evidence: Evidence, verdicts: Mapping[str, ClaimVerdict]) -> tuple[PairResult, ...]:

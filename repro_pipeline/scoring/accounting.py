@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.experiment.spec import Purpose
-from repro_pipeline.experiment.statistics import mean
 from repro_pipeline.scoring.model import Evidence, Finding
 from repro_pipeline.scoring.observations import Observation
-from repro_pipeline.scoring.words import counted
+from repro_pipeline.statistics import mean
 from repro_pipeline.status import Status
+from repro_pipeline.wording import counted
 
 _LEAST_CPU_SECONDS = 0.1
 """An interpreter that loads one numerical library takes longer."""

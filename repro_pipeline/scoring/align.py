@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations, permutations
 
-from repro_pipeline.experiment.statistics import mean
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.scoring.align_model import SCALES, Alignment, Level, LevelEvidence
 from repro_pipeline.scoring.model import Measure
-from repro_pipeline.scoring.words import counted, number
+from repro_pipeline.statistics import mean
+from repro_pipeline.wording import counted, number
 
 NO_JUDGE = "No judge model was asked."
 

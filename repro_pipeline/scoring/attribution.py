@@ -13,8 +13,8 @@ from repro_pipeline.frozen import Frozen
 from repro_pipeline.lineage.model import AssumptionLedger, Influence
 from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Outcome, Scores
 from repro_pipeline.scoring.sensitivity import Movement, movements
-from repro_pipeline.scoring.words import counted
 from repro_pipeline.status import Verdict
+from repro_pipeline.wording import counted
 
 
 class Strength(StrEnum):

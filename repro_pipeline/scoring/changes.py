@@ -15,7 +15,7 @@ from repro_pipeline.frozen import Frozen, Sha256, digest
 from repro_pipeline.scoring.model import Evidence, Scores
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.scoring.score import score
-from repro_pipeline.scoring.words import counted, plain
+from repro_pipeline.wording import counted, plain
 
 Kind = Literal["overall", "integrity", "dimension", "claim", "pair"]
 States = Mapping[tuple[Kind, str], str]

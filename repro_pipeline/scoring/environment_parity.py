@@ -10,8 +10,8 @@ from repro_pipeline.scoring.dimension import combine, summary
 from repro_pipeline.scoring.model import Check, DimensionScore, Evidence
 from repro_pipeline.scoring.observations import Observation
 from repro_pipeline.scoring.rubric import Rubric
-from repro_pipeline.scoring.words import counted, number
 from repro_pipeline.status import Outcome, Status
+from repro_pipeline.wording import counted, number
 
 _NAMED = 3
 """So many examples are named in a sentence."""

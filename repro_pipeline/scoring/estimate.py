@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from repro_pipeline import statistics
 from repro_pipeline.claims.model import Claim, Direction, Statistic
-from repro_pipeline.experiment import statistics
-from repro_pipeline.experiment.statistics import Interval
+from repro_pipeline.statistics import Interval
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from repro_pipeline.scoring.model import (
     Scores,
 )
 from repro_pipeline.scoring.multiple import NAMES
-from repro_pipeline.scoring.words import counted, duration, number, percent, plain, span
 from repro_pipeline.status import Outcome, Sign, Verdict
+from repro_pipeline.wording import counted, duration, number, percent, plain, span
 
 
 class Explanation(Frozen):

@@ -18,8 +18,8 @@ from repro_pipeline.scoring.changes import ScoreChange, compare
 from repro_pipeline.scoring.current import reviews_of, rubric_of
 from repro_pipeline.scoring.model import Evidence, Scores
 from repro_pipeline.scoring.rubric import Rubric
-from repro_pipeline.scoring.words import counted
 from repro_pipeline.stages import Stage
+from repro_pipeline.wording import counted
 
 
 class Scoring(Frozen):

@@ -26,7 +26,7 @@ from repro_pipeline.scoring.model import (
 )
 from repro_pipeline.scoring.observations import Observation
 from repro_pipeline.scoring.probes import ResponseProbe
-from repro_pipeline.scoring.words import counted
+from repro_pipeline.wording import counted
 
 _RESPONSE = get_args(ResponseProbe)
 _IGNORED = {"config_sensitivity": "config_ignored", "fit_labels": "fit_ignored"}

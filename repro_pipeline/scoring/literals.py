@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.pysource import parsed
 from repro_pipeline.scoring.model import Probe
-from repro_pipeline.scoring.words import counted, number
+from repro_pipeline.wording import counted, number
 
 Literal = tuple[float, int]
 """A number and its line."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from repro_pipeline.experiment.statistics import mean
 from repro_pipeline.scoring.model import ClaimVerdict, Measure
-from repro_pipeline.scoring.words import counted
+from repro_pipeline.statistics import mean
 from repro_pipeline.status import Verdict
+from repro_pipeline.wording import counted
 
 DEFINITIONS = {
     "execution_rate": "values that runs gave which ran to their end / claims × planned seeds. "

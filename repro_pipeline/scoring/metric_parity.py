@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from repro_pipeline.scoring.dimension import combine
 from repro_pipeline.scoring.model import Check, ClaimVerdict, DimensionScore, Evidence
 from repro_pipeline.scoring.rubric import Rubric
-from repro_pipeline.scoring.words import counted, percent
 from repro_pipeline.status import Outcome, Verdict
+from repro_pipeline.wording import counted, percent
 
 _OUTCOMES = {
     Verdict.REPRODUCED: Outcome.PASS,

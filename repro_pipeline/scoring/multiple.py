@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 
 from repro_pipeline.scoring.model import ClaimVerdict, FalseDiscovery
 from repro_pipeline.scoring.rubric import FalseDiscoveryRule
-from repro_pipeline.scoring.words import counted, percent
 from repro_pipeline.status import Verdict
+from repro_pipeline.wording import counted, percent
 
 NAMES = {
     "benjamini_yekutieli": "Benjamini-Yekutieli",

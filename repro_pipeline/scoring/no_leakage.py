@@ -8,8 +8,8 @@ from repro_pipeline.environment.model import ManifestEntry
 from repro_pipeline.scoring.dimension import combine, summary
 from repro_pipeline.scoring.model import Check, DimensionScore, Evidence, Finding, Probe
 from repro_pipeline.scoring.rubric import Rubric
-from repro_pipeline.scoring.words import counted
 from repro_pipeline.status import Outcome
+from repro_pipeline.wording import counted
 
 LEAKS = frozenset(
     {

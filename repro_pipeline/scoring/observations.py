@@ -14,10 +14,10 @@ from repro_pipeline.experiment.spec import (
     Purpose,
     ValueSource,
 )
-from repro_pipeline.experiment.statistics import mean
 from repro_pipeline.scoring.model import Evidence
-from repro_pipeline.scoring.words import plain
+from repro_pipeline.statistics import mean
 from repro_pipeline.status import Status
+from repro_pipeline.wording import plain
 
 Seed = int | None
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from repro_pipeline.scoring.model import Probe
-from repro_pipeline.scoring.words import counted
+from repro_pipeline.wording import counted
 
 ResponseProbe = Literal["config_sensitivity", "data_noise", "label_permutation", "fit_labels"]
 

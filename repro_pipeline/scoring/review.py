@@ -13,8 +13,8 @@ from repro_pipeline.ledger.rows import ReviewRow
 from repro_pipeline.scoring.agreement import Agreement, agreement
 from repro_pipeline.scoring.model import Finding, ReviewItem, ReviewQueue, Scores
 from repro_pipeline.scoring.rubric import ReviewRule
-from repro_pipeline.scoring.words import counted, plain
 from repro_pipeline.status import Verdict
+from repro_pipeline.wording import counted, plain
 
 _ODD_INFORMATION = {"better_than_reported", "sudden_approach", "equals_reported"}
 _LITTLE_TESTED = {"untested", "no_sandbox", "self_evaluated"}

@@ -28,8 +28,8 @@ from repro_pipeline.scoring.multiple import control
 from repro_pipeline.scoring.observations import Observation, observe
 from repro_pipeline.scoring.rubric import Dimensions, Rubric
 from repro_pipeline.scoring.verdict import judge_claim
-from repro_pipeline.scoring.words import counted, plain
 from repro_pipeline.status import Outcome, Verdict
+from repro_pipeline.wording import counted, plain
 
 _BELIEVABLE = {IntegrityStatus.CLEAN, IntegrityStatus.UNVERIFIED}
 _NOT_IN_THE_WAY = {Outcome.PASS, Outcome.NOT_APPLICABLE}

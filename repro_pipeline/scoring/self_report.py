@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from repro_pipeline.experiment.model import Run
 from repro_pipeline.experiment.spec import ValueSource
 from repro_pipeline.scoring.model import ClaimVerdict, Finding
-from repro_pipeline.scoring.words import counted
+from repro_pipeline.wording import counted
 
 _TOLERANCE = 0.05
 """Relative; a run without the test labels can only guess, from a validation split for example."""

@@ -11,15 +11,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from repro_pipeline import statistics
 from repro_pipeline.claims.model import Claim, Direction, Statistic
-from repro_pipeline.experiment import statistics
 from repro_pipeline.experiment.spec import ValueSource
-from repro_pipeline.experiment.statistics import Interval
 from repro_pipeline.scoring.estimate import Estimate, estimate, over_seeds, tie_grain
 from repro_pipeline.scoring.model import ClaimVerdict
 from repro_pipeline.scoring.rubric import MetricParityRule
-from repro_pipeline.scoring.words import counted, duration, number, percent, span
+from repro_pipeline.statistics import Interval
 from repro_pipeline.status import Verdict
+from repro_pipeline.wording import counted, duration, number, percent, span
 
 Seed = int | None
 """None is the seed of code that takes none."""

@@ -7,8 +7,8 @@ from typing import Any
 
 from repro_pipeline.scoring.explain import explanations
 from repro_pipeline.scoring.model import ClaimVerdict, IntegrityStatus, Scores
-from repro_pipeline.scoring.words import number, plain
 from repro_pipeline.submission.grade import Graded
+from repro_pipeline.wording import number, plain
 
 
 def as_json(graded: Graded) -> dict[str, Any]:

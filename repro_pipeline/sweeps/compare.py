@@ -16,9 +16,9 @@ from statistics import fmean, stdev
 from repro_pipeline.environment.model import Fingerprint
 from repro_pipeline.scoring.model import ClaimVerdict
 from repro_pipeline.scoring.multiple import adjusted
-from repro_pipeline.scoring.words import counted, number, plain
 from repro_pipeline.status import Verdict
 from repro_pipeline.sweeps.model import ClaimComparison, PackageChange
+from repro_pipeline.wording import counted, number, plain
 
 LEVEL = 0.05
 _NAMED = 5

@@ -10,10 +10,10 @@ import pytest
 from scipy import stats
 
 from repro_pipeline.claims.model import Claim
-from repro_pipeline.experiment.statistics import prediction_interval
 from repro_pipeline.paper.address import TextAddress
 from repro_pipeline.scoring.rubric import MetricParityRule
 from repro_pipeline.scoring.verdict import judge_claim
+from repro_pipeline.statistics import prediction_interval
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scoring_cases import claim, seeded
 
-from repro_pipeline.experiment import statistics as s
+from repro_pipeline import statistics as s
 from repro_pipeline.scoring.multiple import adjusted, control
 from repro_pipeline.scoring.rubric import FalseDiscoveryRule, MetricParityRule
 from repro_pipeline.scoring.verdict import judge_claim

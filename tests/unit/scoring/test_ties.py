@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scoring_cases import attempt, claim, evidence, pair, run, seeded
 
-from repro_pipeline.experiment import statistics
+from repro_pipeline import statistics
 from repro_pipeline.experiment.spec import Purpose, ValueSource
 from repro_pipeline.frozen import digest
 from repro_pipeline.scoring.integrity import findings

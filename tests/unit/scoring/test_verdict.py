@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scoring_cases import CLOSE, claim, seeded
 
-from repro_pipeline.experiment import statistics
+from repro_pipeline import statistics
 from repro_pipeline.scoring.rubric import MetricParityRule
 from repro_pipeline.scoring.verdict import judge_claim
 from repro_pipeline.status import Verdict

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu
 
-from repro_pipeline.scoring.metrics import NotComputable, metric_named, metric_names
+from repro_pipeline.experiment.metric_registry import NotComputable, metric_named, metric_names
 
 LABELS = ["1", "1", "1", "0", "0", "0", "0", "1"]
 GUESSES = ["1", "0", "1", "0", "1", "0", "0.0", "1.0"]

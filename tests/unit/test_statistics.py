@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from repro_pipeline.experiment import statistics as s
+from repro_pipeline import statistics as s
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 6))
 samples = st.lists(numbers, min_size=2, max_size=12)

@@ -6,7 +6,7 @@ prints its values, as those of tables do (`report.words`): five, so that values 
 
 from __future__ import annotations
 
-from repro_pipeline.experiment.statistics import Interval
+from repro_pipeline.statistics import Interval
 
 
 def number(value: float) -> str:
