@@ -3,11 +3,14 @@
     python benchmarks/operations.py overhead [--repeat N]
     python benchmarks/operations.py papers [--papers N]
     python benchmarks/operations.py partitions [--count N]
+    python benchmarks/operations.py launches [--count N]
 
 `overhead`: the stages of a paper for which everything stands, so that next to nothing is done: called one
 after the other without Dagster; materialised in memory; as a launch in one process; as a launch with a
 process for each stage. `papers`: N papers by `repro run` at once, against one after another. `partitions`:
 the webserver's answers with N papers registered and one stage of each materialised, against one paper.
+`launches`: the memory of Dagster's standing processes while its queue takes N launches from the page,
+eight papers in turn, each a stage that stands already.
 """
 
 from __future__ import annotations
@@ -42,6 +45,12 @@ QUERIES = {
     "latest launches": "{ runsOrError(limit: 25) { ... on Runs { results { runId status } } } }",
 }
 
+LAUNCH = """mutation Launch($params: ExecutionParams!) { launchRun(executionParams: $params) {
+    __typename ... on LaunchRunSuccess { run { runId } } ... on Error { message } } }"""
+COUNT = "{ runsOrError(filter: {statuses: [%s]}) { ... on Runs { count } } }"
+STANDING = {"daemon": "dagster._daemon", "webserver": "dagster_webserver", "code": "api grpc"}
+"""What names each of Dagster's processes in its command line."""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -50,6 +59,7 @@ def main() -> None:
         (overhead, "--repeat", 3),
         (papers, "--papers", 8),
         (partitions, "--count", 10_000),
+        (launches, "--count", 200),
     ):
         one = commands.add_parser(function.__name__)
         one.add_argument(option, type=int, default=default, dest="number")
@@ -188,7 +198,7 @@ def partitions(root: Path, count: int) -> None:
         files = (root / ".repro" / "dagster").rglob("*")
         return sum(path.stat().st_size for path in files if path.is_file())
 
-    with webserver() as ask:
+    with webserver("--read-only") as ask:
         before = {name: measured(ask, query) for name, query in QUERIES.items()}
         small = size()
         keys = [f"paper-{number}" for number in range(count)]
@@ -210,18 +220,69 @@ def partitions(root: Path, count: int) -> None:
         )
 
 
+def launches(root: Path, count: int) -> None:
+    """The memory of Dagster's standing processes, launch by launch."""
+    names = [f"paper-{number}" for number in range(8)]
+    for name in names:
+        make_bundle(root / "papers" / name)
+        quietly(lambda name=name: repro(["run", name, "--stage", "paper_bundle"]))
+    selector = {
+        "repositoryName": "__repository__",
+        "repositoryLocationName": "repro_pipeline",
+        "pipelineName": "__ASSET_JOB",
+        "assetSelection": [{"path": ["paper_bundle"]}],
+    }
+    with webserver() as ask:
+        for number in range(count + 1):
+            if number % max(count // 10, 1) == 0:
+                while counted(ask, "QUEUED, NOT_STARTED, STARTING, STARTED"):
+                    time.sleep(1)
+                print(f"{number:6} launches", *standing(root), sep="   ", flush=True)
+            if number < count:
+                tags = [{"key": "dagster/partition", "value": names[number % len(names)]}]
+                params = {
+                    "selector": selector,
+                    "mode": "default",
+                    "executionMetadata": {"tags": tags},
+                }
+                made = ask(LAUNCH, params=params)["data"]["launchRun"]
+                assert made.get("run"), made
+        assert counted(ask, "SUCCESS") >= count
+
+
+def counted(ask: Callable[..., dict], statuses: str) -> int:
+    """How many launches there are with one of these statuses."""
+    return ask(COUNT % statuses)["data"]["runsOrError"]["count"]
+
+
+def standing(root: Path) -> list[str]:
+    """The resident memory of each kind of Dagster's processes that stand for this project."""
+    found = dict.fromkeys(STANDING, 0)
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            line = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if str(root).encode() not in (place / "environ").read_bytes():
+                continue
+            pages = int((place / "statm").read_text().split()[1])
+            for name, mark in STANDING.items():
+                if mark in line:
+                    found[name] += pages * os.sysconf("SC_PAGE_SIZE")
+    return [f"{name} {size / 2**20:6.1f} MiB" for name, size in found.items()]
+
+
 @contextlib.contextmanager
-def webserver() -> Iterator[Callable[[str], dict]]:
+def webserver(*options: str) -> Iterator[Callable[..., dict]]:
+    """`repro ui` for the project here; what is yielded asks it by GraphQL."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "repro_pipeline.cli", "ui", "--read-only", "--port", str(port)]
+    command = [sys.executable, "-m", "repro_pipeline.cli", "ui", *options, "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def ask(query: str) -> dict:
+    def ask(query: str, **variables: object) -> dict:
         request = urllib.request.Request(
             f"http://127.0.0.1:{port}/graphql",
-            json.dumps({"query": query}).encode(),
+            json.dumps({"query": query, "variables": variables}).encode(),
             {"Content-Type": "application/json"},
         )
         with urllib.request.urlopen(request, timeout=120) as answer:
