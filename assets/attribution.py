@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from assets.stage import stage_asset, table
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.lineage.model import AssumptionLedger
 from repro_pipeline.scoring.attribution import Attribution, attribute
-from repro_pipeline.scoring.model import Evidence, Scores
+from repro_pipeline.scoring.model import Scores
 from repro_pipeline.stages import Stage
 
 

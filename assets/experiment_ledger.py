@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from assets.stage import stage_asset, table
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
-from repro_pipeline.experiment.evidence import gather_evidence
+from repro_pipeline.evidence.gather import gather_evidence
+from repro_pipeline.evidence.model import Evidence, IntegrityEvidence
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.model import RunSet
-from repro_pipeline.scoring.model import Evidence, IntegrityEvidence
 from repro_pipeline.stages import Stage
 from repro_pipeline.status import Status
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from assets.stage import stage_asset, table
 from repro_pipeline.agent.make import make_implementation, what_it_rests_on
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.agent.write import Ground
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.lineage.model import AssumptionLedger
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.stages import Ended, Stage

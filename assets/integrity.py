@@ -5,18 +5,18 @@ from __future__ import annotations
 from assets.runs import what_runs_rest_on
 from assets.stage import stage_asset, table
 from repro_pipeline.agent.align import with_alignment
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.agent.model_probes import with_model_probes
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
+from repro_pipeline.evidence.model import IntegrityEvidence
 from repro_pipeline.experiment.campaign import Setting
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.model import RunSet
 from repro_pipeline.frozen import digest
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.probing.gather import gather_integrity
 from repro_pipeline.scoring.align import align_measures
-from repro_pipeline.scoring.model import IntegrityEvidence
 from repro_pipeline.stages import Ended, Stage
 
 

@@ -8,11 +8,12 @@ from pydantic import BaseModel
 from assets.stage import stage_asset
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.model import ReportedClaims
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.lineage.model import AssumptionLedger, Lineage
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.report.write import ReportFiles, write_report
 from repro_pipeline.scoring.attribution import Attribution
-from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
+from repro_pipeline.scoring.model import ReviewQueue, Scores
 from repro_pipeline.stages import Stage, latest_of
 from repro_pipeline.sweeps.trend import never_ended, swept
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dagster as dg
 
 from assets.stage import stage_asset, table
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.frozen import digest
 from repro_pipeline.report.plots import forest_markdown
 from repro_pipeline.scoring.history import change_rows, last_change
-from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Scores
+from repro_pipeline.scoring.model import ClaimVerdict, Scores
 from repro_pipeline.scoring.record import score_and_record, scored_from
 from repro_pipeline.stages import Stage
 from repro_pipeline.status import Outcome

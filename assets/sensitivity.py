@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from assets.runs import describe_runs, what_runs_rest_on
 from assets.stage import stage_asset
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.experiment.campaign import Setting, run_kind
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.model import RunSet
 from repro_pipeline.experiment.spec import ExperimentKind
 from repro_pipeline.stages import Ended, Stage

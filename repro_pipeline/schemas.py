@@ -22,7 +22,7 @@ FILES = {
     "gaps": "repro_pipeline.lineage.gaps:Gaps",
     "run": "repro_pipeline.experiment.model:Run",
     "event": "repro_pipeline.ledger.events:Event",
-    "evidence": "repro_pipeline.scoring.model:Evidence",
+    "evidence": "repro_pipeline.evidence.model:Evidence",
     "scores": "repro_pipeline.scoring.model:Scores",
 }
 """Name → the model that defines it."""

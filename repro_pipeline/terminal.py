@@ -23,6 +23,7 @@ from rich.text import Text
 from repro_pipeline.agent.story import Teller
 from repro_pipeline.background import UnderWay
 from repro_pipeline.errors import BundleError
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.ledger.events import (
     PROJECT_CHAIN,
@@ -38,7 +39,7 @@ from repro_pipeline.report.text import claims_rows
 from repro_pipeline.report.words import as_printed, plain
 from repro_pipeline.report.write import ReportFiles, restore_report
 from repro_pipeline.scoring.current import other_rubric
-from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
+from repro_pipeline.scoring.model import ReviewQueue, Scores
 from repro_pipeline.scoring.review import after_review
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import latest, output_of

@@ -15,14 +15,14 @@ from pathlib import Path
 from repro_pipeline.agent.align_judge import gather_alignment
 from repro_pipeline.agent.asking import Desk, ask
 from repro_pipeline.agent.blind_check import guard_for
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.blinding import blind_paper, secrets_for
 from repro_pipeline.claims.masking import Reach, mask_text
 from repro_pipeline.claims.model import ReportedClaims
+from repro_pipeline.evidence.alignment import Alignment, Level, LevelEvidence
+from repro_pipeline.evidence.model import IntegrityEvidence
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.paper.model import Paper
-from repro_pipeline.scoring.align_model import Alignment, Level, LevelEvidence
-from repro_pipeline.scoring.model import IntegrityEvidence
 from repro_pipeline.stages import Ended, Stage
 
 LARGEST = 1 << 20

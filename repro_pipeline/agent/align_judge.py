@@ -10,8 +10,7 @@ from pydantic import Field
 from repro_pipeline.agent.prompt import Block
 from repro_pipeline.agent.questions import Asks, shown
 from repro_pipeline.errors import UserError
-from repro_pipeline.frozen import Frozen
-from repro_pipeline.scoring.align_model import (
+from repro_pipeline.evidence.alignment import (
     SCALES,
     Alignment,
     Checked,
@@ -20,7 +19,8 @@ from repro_pipeline.scoring.align_model import (
     Level,
     LevelEvidence,
 )
-from repro_pipeline.scoring.spans import code_fault, text_fault
+from repro_pipeline.evidence.spans import code_fault, text_fault
+from repro_pipeline.frozen import Frozen
 
 SAMPLES = 3
 """Judgements of each level, so that their agreement can be told."""

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle, code_prefix
 from repro_pipeline.bundle.task import OutputMapping, Task
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.errors import BundleError, UserError
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.load import (
     SPEC_NAME,
     check_script,

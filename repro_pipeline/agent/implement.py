@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from repro_pipeline.agent.given_code import check_sensitivity, code_folder, freeze_code
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.experiment.campaign import Setting, plan, run_planned, small_setting
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.model import RunSet
 from repro_pipeline.experiment.sealed import check_sealed
 from repro_pipeline.experiment.seeds import dev_seeds

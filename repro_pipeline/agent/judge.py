@@ -9,8 +9,8 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.agent.standing import Standing
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.spec import ExperimentKind
 from repro_pipeline.pysource import parsed
 

@@ -16,11 +16,11 @@ from repro_pipeline.agent.budget import BudgetExceeded
 from repro_pipeline.agent.chat import ChatError
 from repro_pipeline.agent.decisions import Decision, Stop, Summary
 from repro_pipeline.agent.judge import doubts, open_points
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.agent.prompt import Block, Values
 from repro_pipeline.agent.standing import SUMMARISING, Standing, recurrences_with, standing_of
 from repro_pipeline.agent.state import claims_text, planner_values
 from repro_pipeline.errors import UserError
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.ledger.events import AgentStepped
 from repro_pipeline.status import Reason, Status
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from repro_pipeline.agent.implement import implement
 from repro_pipeline.agent.mode import mode_of
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.agent.write import ROLES, Ground, write_code
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.frozen import digest
 from repro_pipeline.stages import Ended, Stage
 

@@ -14,10 +14,10 @@ from repro_pipeline.claims.blinding import secrets_for
 from repro_pipeline.claims.masking import Reach, mask_text
 from repro_pipeline.claims.model import Claim, ClaimId, ReportedClaims
 from repro_pipeline.errors import UserError
+from repro_pipeline.findings import Probe
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.paper.model import Paper
-from repro_pipeline.scoring.model import Probe
 from repro_pipeline.wording import counted
 
 STEP = "memory_probe"

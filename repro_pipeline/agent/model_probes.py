@@ -9,15 +9,16 @@ from repro_pipeline.agent.blind_check import guard_for
 from repro_pipeline.agent.chat import ChatRequest
 from repro_pipeline.agent.memory_probe import STEP as MEMORY
 from repro_pipeline.agent.memory_probe import probe_memory
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.agent.prompt import checked_text
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.blinding import secrets_for
 from repro_pipeline.claims.chosen import STEP as CLAIMS
 from repro_pipeline.claims.leaks import shown_text
 from repro_pipeline.claims.model import ReportedClaims
+from repro_pipeline.evidence.model import IntegrityEvidence
+from repro_pipeline.experiment.implementation import Implementation
+from repro_pipeline.findings import Probe
 from repro_pipeline.paper.model import Paper
-from repro_pipeline.scoring.model import IntegrityEvidence, Probe
 from repro_pipeline.stages import Ended, Stage
 
 WRITERS = ("planner", "coder")

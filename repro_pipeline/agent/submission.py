@@ -6,7 +6,7 @@ import json
 import shlex
 from pathlib import Path
 
-from repro_pipeline.agent.model import Implementation
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.spec import ExperimentSpec
 
 SCRIPT = "reproduce.sh"

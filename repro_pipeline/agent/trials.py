@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from repro_pipeline.agent.distil import distilled, names_only
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.agent.workspace import Workspace
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.experiment.campaign import Setting, laboratory, plan, run_planned, spent_before
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.load import load_experiments, sample_config
 from repro_pipeline.experiment.model import Attempt, Run, RunSet
 from repro_pipeline.experiment.sealed import sealed_claims

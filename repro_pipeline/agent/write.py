@@ -15,7 +15,6 @@ from repro_pipeline.agent.coder import FILES_SHOWN, HISTORY, ModelCoder
 from repro_pipeline.agent.loop import End, PaperReproAgent
 from repro_pipeline.agent.material import Material, material_of
 from repro_pipeline.agent.mode import packages_for_agent
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.agent.prompt import Block
 from repro_pipeline.agent.state import MOST
 from repro_pipeline.agent.submission import complete
@@ -27,6 +26,7 @@ from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.errors import UserError
 from repro_pipeline.experiment.campaign import Setting, small_setting, spent_before
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.load import load_experiments
 from repro_pipeline.experiment.sealed import check_sealed
 from repro_pipeline.frozen import digest

@@ -31,7 +31,6 @@ from repro_pipeline.agent.decisions import (
 from repro_pipeline.agent.loop import PaperReproAgent
 from repro_pipeline.agent.memory_probe import probe_memory
 from repro_pipeline.agent.mode import packages_for_agent
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.agent.prompt import Block, Values
 from repro_pipeline.agent.standing import Standing
 from repro_pipeline.agent.state import claims_text
@@ -42,6 +41,7 @@ from repro_pipeline.bundle.folder import open_bundle
 from repro_pipeline.environment.make import make_environment
 from repro_pipeline.environment.manifest import make_manifest
 from repro_pipeline.errors import UserError
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.ledger.events import AssumptionRecorded
 from repro_pipeline.lineage.ledger import assumptions_of

@@ -14,10 +14,10 @@ from repro_pipeline.agent.blind_check import guard_for
 from repro_pipeline.bench.given import read_task
 from repro_pipeline.bench.suite import SuiteTask
 from repro_pipeline.bundle.task import Budget
+from repro_pipeline.evidence.alignment import Level
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.project import Project
 from repro_pipeline.scoring.align import align_measures
-from repro_pipeline.scoring.align_model import Level
 
 ACTOR = "code:bench"
 

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from repro_pipeline.bench.given import filled
 from repro_pipeline.bench.model import ClaimTruth, Truth
 from repro_pipeline.claims.model import Claim, ReportedClaims
+from repro_pipeline.findings import Finding
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.scoring.measures import DEFINITIONS as SCORING_DEFINITIONS
 from repro_pipeline.scoring.measures import measures
-from repro_pipeline.scoring.model import ClaimVerdict, Finding, Scores
+from repro_pipeline.scoring.model import ClaimVerdict, Scores
 from repro_pipeline.status import Verdict
 
 TOLERANCE = 0.05

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from repro_pipeline.claims import context
 from repro_pipeline.claims.numerals import Numeral, numerals
 from repro_pipeline.claims.secrets import Hit, Secrets
+from repro_pipeline.findings import Probe
 from repro_pipeline.frozen import Frozen
-from repro_pipeline.scoring.model import Probe
 from repro_pipeline.wording import counted
 
 

@@ -54,7 +54,7 @@ def assumptions(options: argparse.Namespace) -> int:
 
 def _tested(project: Project, paper: str) -> dict[str, list[str]]:
     """What sensitivity experiments say of each assumption: how far each claim moves."""
-    from repro_pipeline.scoring.model import Evidence
+    from repro_pipeline.evidence.model import Evidence
     from repro_pipeline.scoring.sensitivity import movements
     from repro_pipeline.stages import latest, output_of
 

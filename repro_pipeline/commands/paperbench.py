@@ -129,7 +129,8 @@ def _facts(paper: str | None) -> Facts:
     if paper is None:
         return Facts()
     from repro_pipeline.commands import opening
-    from repro_pipeline.scoring.model import Evidence, Scores
+    from repro_pipeline.evidence.model import Evidence
+    from repro_pipeline.scoring.model import Scores
     from repro_pipeline.stages import latest, output_of
 
     project = opening.project_here()

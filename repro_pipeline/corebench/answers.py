@@ -18,9 +18,9 @@ from repro_pipeline.agent.questions import Asks, shown
 from repro_pipeline.bundle.task import CsvColumn, OutputMapping
 from repro_pipeline.corebench.score import AnswerGiven, Scalar, number_in
 from repro_pipeline.errors import UserError
+from repro_pipeline.evidence.spans import SLACK, CodeSpan, code_fault
 from repro_pipeline.experiment.metrics import MetricsError, values_found
 from repro_pipeline.frozen import Frozen
-from repro_pipeline.scoring.spans import SLACK, CodeSpan, code_fault
 
 LOG = "stdout"
 SHOWN = 120_000

@@ -1,1 +1,1 @@
-"""Experiments and their runs: the specification, the run contract, seeds, statistics."""
+"""Experiments and their runs: the specification, the run contract, seeds, metrics."""

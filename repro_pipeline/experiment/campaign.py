@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.alarm import OutOfTime
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.bundle.task import Budget
@@ -16,6 +15,7 @@ from repro_pipeline.environment.build import build
 from repro_pipeline.environment.image import Place, environment_key, place_of
 from repro_pipeline.environment.manifest import verify_manifest
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.judged import stamps
 from repro_pipeline.experiment.load import sample_config
 from repro_pipeline.experiment.model import Run, RunSet

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from repro_pipeline.claims.model import Claim, Direction
+from repro_pipeline.findings import Finding
 from repro_pipeline.frozen import digest
-from repro_pipeline.scoring.model import Finding
 from repro_pipeline.statistics import prediction_interval
 from repro_pipeline.submission.model import ClaimedRun, ListedAttempt, Submission
 from repro_pipeline.wording import counted, number

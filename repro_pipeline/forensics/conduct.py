@@ -7,8 +7,8 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 
+from repro_pipeline.findings import Finding
 from repro_pipeline.forensics.graph import Graph, Node
-from repro_pipeline.scoring.model import Finding
 
 _OURS = re.compile(r"RUN_RECORD|sitecustomize|repro_pipeline|/opt/record|(^|/)\.record\b")
 _ANSWERS = re.compile(

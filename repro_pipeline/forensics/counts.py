@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from repro_pipeline.claims.model import Claim
-from repro_pipeline.scoring.model import Finding
+from repro_pipeline.findings import Finding
 from repro_pipeline.wording import counted, number
 
 _RATE = re.compile(

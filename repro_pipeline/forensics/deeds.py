@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
+from repro_pipeline.findings import Finding
 from repro_pipeline.forensics.record import FOLDER, Record
-from repro_pipeline.scoring.model import Finding
 
 _ANSWERS = re.compile(
     r"/(task\.ya?ml|rubric\.ya?ml|paper\.(tex|md|pdf|xml|tei\.xml)|metrics_reported\.\w+)$"

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from repro_pipeline.claims.model import Claim
+from repro_pipeline.findings import Finding
 from repro_pipeline.forensics.counts import as_share, is_rate, is_whole
 from repro_pipeline.forensics.spoil import Spoiler, Unspoilt, as_number, is_blank, write_spoilt
 from repro_pipeline.frozen import Frozen
-from repro_pipeline.scoring.model import Finding
 from repro_pipeline.wording import number
 
 Kind = Literal["test_labels", "test_inputs"]

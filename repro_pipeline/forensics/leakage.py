@@ -11,8 +11,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from repro_pipeline.findings import Finding
 from repro_pipeline.forensics.graph import Graph, Node
-from repro_pipeline.scoring.model import Finding
 
 _TEST = re.compile(
     r"(^|_)(test|te|tst|heldout|holdout)(_|$|\d)|(?<=[a-z])_?(Test|TEST)$|^(x|y)te$", re.I

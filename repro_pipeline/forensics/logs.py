@@ -6,8 +6,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+from repro_pipeline.findings import Finding
 from repro_pipeline.forensics.claimed import Place, same
-from repro_pipeline.scoring.model import Finding
 from repro_pipeline.submission.model import ClaimedRun
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")

@@ -9,10 +9,10 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from repro_pipeline.findings import Finding
 from repro_pipeline.forensics.constants import NotConstant, evaluate
 from repro_pipeline.forensics.declarations import single_constants
 from repro_pipeline.forensics.graph import Graph
-from repro_pipeline.scoring.model import Finding
 
 _SIZE = re.compile(
     r"^(n|num|number)_?(of_?)?(train|test|draw|sample|case|point|rep|trial|fold|run|seed|epoch|iter"

@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from repro_pipeline.findings import Finding
 from repro_pipeline.forensics.graph import Graph
 from repro_pipeline.forensics.spoil import Spoiler, Unspoilt, as_number, write_spoilt
-from repro_pipeline.scoring.model import Finding
 from repro_pipeline.wording import number
 
 _TELLING = 0.95

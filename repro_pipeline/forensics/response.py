@@ -8,9 +8,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from repro_pipeline.claims.model import Claim
+from repro_pipeline.findings import Finding
 from repro_pipeline.forensics.counts import as_share, is_count, is_rate
 from repro_pipeline.frozen import Frozen
-from repro_pipeline.scoring.model import Finding
 from repro_pipeline.statistics import prediction_interval
 from repro_pipeline.wording import number
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from repro_pipeline.environment.manifest import is_number
-from repro_pipeline.scoring.model import Probe
+from repro_pipeline.findings import Probe
 from repro_pipeline.wording import counted, percent
 
 _LARGEST = 64 << 20

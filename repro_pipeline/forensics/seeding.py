@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from repro_pipeline.findings import Finding
 from repro_pipeline.forensics.graph import Graph, Node
-from repro_pipeline.scoring.model import Finding
 
 _SEED = re.compile(r"(^|_)(seed|rng_seed|random_state|s)$|seed$", re.I)
 

@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 
 from repro_pipeline.claims.model import Claim
+from repro_pipeline.findings import Finding
 from repro_pipeline.forensics.constants import NotConstant, evaluate, numbers_in
 from repro_pipeline.forensics.declarations import single_constants
 from repro_pipeline.forensics.graph import Graph, Node, Sink
@@ -23,7 +24,6 @@ from repro_pipeline.forensics.matching import complements, exact, exactly_report
 from repro_pipeline.forensics.seeding import by_seed, is_seed
 from repro_pipeline.forensics.units import is_round_value
 from repro_pipeline.scoring.literals import telling_digits
-from repro_pipeline.scoring.model import Finding
 
 _HIDING = re.compile(
     r"\bmap\(chr|b(?:16|32|64|85)decode|a85decode|fromhex|unhexlify|decompress|unpack|\bchr\(|\bord\(|\[::-1\]"

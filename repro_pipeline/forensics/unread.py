@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
+from repro_pipeline.findings import Finding
 from repro_pipeline.forensics.python_files import Code
 from repro_pipeline.forensics.record import Record
-from repro_pipeline.scoring.model import Finding
 
 # ruff: noqa: SIM905
 _PROGRAMS = set(

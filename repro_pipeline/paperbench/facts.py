@@ -16,11 +16,12 @@ from pydantic import Field, model_validator
 
 from repro_pipeline.claims.model import Claim, ClaimId
 from repro_pipeline.errors import FileFormatError
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.frozen import Frozen, Slug
 from repro_pipeline.paper.numbers import find_numbers
 from repro_pipeline.paperbench.score import Grade
 from repro_pipeline.paperbench.tree import Category, TaskNode, leaves, shared_ids
-from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Scores
+from repro_pipeline.scoring.model import ClaimVerdict, Scores
 from repro_pipeline.status import Status, Verdict
 from repro_pipeline.wording import number, percent, plain
 

@@ -16,11 +16,11 @@ from pydantic import Field
 from repro_pipeline.agent.prompt import Block
 from repro_pipeline.agent.questions import Asks, shown
 from repro_pipeline.errors import UserError
+from repro_pipeline.evidence.spans import CodeSpan, code_fault
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.paperbench.reproduce import LOG, SCRIPT, Reproduced
 from repro_pipeline.paperbench.score import Grade
 from repro_pipeline.paperbench.tree import Category, TaskNode, leaves
-from repro_pipeline.scoring.spans import CodeSpan, code_fault
 from repro_pipeline.status import Status
 
 SHOWN = 120_000

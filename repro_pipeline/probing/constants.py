@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from repro_pipeline.claims.model import Claim
+from repro_pipeline.findings import Finding
 from repro_pipeline.forensics import sources
 from repro_pipeline.forensics.following import Followed, followed, held
 from repro_pipeline.forensics.graph import Graph
@@ -13,7 +14,6 @@ from repro_pipeline.forensics.mutate import FACTORS
 from repro_pipeline.forensics.prose import in_prose
 from repro_pipeline.probing.changes import Changed, Way
 from repro_pipeline.probing.given import Given
-from repro_pipeline.scoring.model import Finding
 from repro_pipeline.wording import number
 
 _OF_DATA = {

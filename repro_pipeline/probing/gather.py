@@ -8,9 +8,11 @@ from pathlib import Path
 
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.manifest import role_rows
+from repro_pipeline.evidence.model import IntegrityEvidence
 from repro_pipeline.experiment.campaign import Setting, plan, run_planned, small_setting
 from repro_pipeline.experiment.model import Run, RunSet
 from repro_pipeline.experiment.spec import SUPPLYING, Purpose
+from repro_pipeline.findings import Probe
 from repro_pipeline.forensics.rows import shared_rows
 from repro_pipeline.probing.changes import Changed, Ground, Way
 from repro_pipeline.probing.given import Given
@@ -18,7 +20,6 @@ from repro_pipeline.probing.readings import read_all
 from repro_pipeline.probing.source import Source, unpack_source
 from repro_pipeline.probing.trial import runs_of, try_changes
 from repro_pipeline.scoring.literals import literal_scan
-from repro_pipeline.scoring.model import IntegrityEvidence, Probe
 from repro_pipeline.scoring.probes import response_probe
 from repro_pipeline.stages import Ended, Stage
 from repro_pipeline.submission.model import Submission

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from repro_pipeline.experiment.model import Run
+from repro_pipeline.findings import Finding
 from repro_pipeline.forensics import (
     claimed,
     conduct,
@@ -23,7 +24,6 @@ from repro_pipeline.ports import ArtifactStore
 from repro_pipeline.probing import code_files, constants, responses
 from repro_pipeline.probing.given import Given
 from repro_pipeline.sandbox.policy import OUT, WORK
-from repro_pipeline.scoring.model import Finding
 
 _WRITTEN_DOWN = {
     "constant_metric",

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from repro_pipeline.experiment.spec import ValueSource
+from repro_pipeline.findings import Finding
 from repro_pipeline.forensics import counts, halves
 from repro_pipeline.forensics.graph import Graph
 from repro_pipeline.forensics.record import parse
@@ -21,7 +22,6 @@ from repro_pipeline.forensics.seeding import fixed_seeds
 from repro_pipeline.forensics.spoil import class_shares
 from repro_pipeline.probing.changes import Changed, Way
 from repro_pipeline.probing.given import Given
-from repro_pipeline.scoring.model import Finding
 
 _DATA = {Way.LABELS, Way.TRAIN_LABELS, Way.NOISE, Way.HARMLESS}
 

@@ -11,6 +11,7 @@ from repro_pipeline.experiment.campaign import Setting, plan, run_planned
 from repro_pipeline.experiment.model import Run, RunSet
 from repro_pipeline.experiment.runs import PlannedRun
 from repro_pipeline.experiment.spec import Experiment, Purpose
+from repro_pipeline.findings import Finding
 from repro_pipeline.forensics.claimed import same
 from repro_pipeline.forensics.settings import single_settings
 from repro_pipeline.probing.changes import (
@@ -25,7 +26,6 @@ from repro_pipeline.probing.changes import (
     with_runs,
 )
 from repro_pipeline.probing.spoilt import halved_variants, spoilt_variants
-from repro_pipeline.scoring.model import Finding
 from repro_pipeline.stages import Ended
 from repro_pipeline.submission.model import Submission
 from repro_pipeline.wording import counted, duration

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from repro_pipeline.environment.model import BuiltEnvironment
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.experiment.spec import SUPPLYING
 from repro_pipeline.lineage.model import AssumptionSource
 from repro_pipeline.report import words
 from repro_pipeline.report.model import ReportData
 from repro_pipeline.report.rows import ClaimRow, PairRow
-from repro_pipeline.scoring.model import Evidence
 from repro_pipeline.status import Outcome, Sign, Status, Verdict
 from repro_pipeline.wording import duration as about
 

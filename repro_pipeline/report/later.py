@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.errors import UserError
+from repro_pipeline.evidence.model import Evidence
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.project import Project
-from repro_pipeline.scoring.model import Evidence, Scores
+from repro_pipeline.scoring.model import Scores
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import output_of
 from repro_pipeline.status import Status

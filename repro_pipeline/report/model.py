@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pydantic import AwareDatetime, model_validator
 
 from repro_pipeline.claims.model import ClaimId
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.frozen import Frozen, Sha256, Slug
 from repro_pipeline.ledger.events import Head, ModelCalled, WarningRecorded
@@ -15,7 +16,7 @@ from repro_pipeline.paper.model import Source, Table
 from repro_pipeline.scoring.attribution import Attribution
 from repro_pipeline.scoring.changes import ScoreChange
 from repro_pipeline.scoring.explain import Explanation
-from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
+from repro_pipeline.scoring.model import ReviewQueue, Scores
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.status import Reason, Status
 from repro_pipeline.sweeps.trend import Trend

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from statistics import fmean, stdev
 
 from repro_pipeline.claims.model import Claim
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.experiment.model import Run
 from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.paper.resolve import resolve_cell
 from repro_pipeline.report import words
-from repro_pipeline.scoring.model import Evidence, ReviewItem, Scores
+from repro_pipeline.scoring.model import ReviewItem, Scores
 from repro_pipeline.status import Status
 
 QUESTION = (

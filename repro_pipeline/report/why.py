@@ -12,8 +12,10 @@ from pydantic import BaseModel
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.errors import BundleError
-from repro_pipeline.experiment.evidence import code_of_evidence
+from repro_pipeline.evidence.gather import code_of_evidence
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.experiment.model import Attempt, Run
+from repro_pipeline.findings import Finding
 from repro_pipeline.frozen import Frozen, Sha256
 from repro_pipeline.ledger.events import Head
 from repro_pipeline.lineage.model import Assumption, AssumptionLedger
@@ -23,7 +25,7 @@ from repro_pipeline.report.facts import claim_runs, source_words
 from repro_pipeline.report.later import later_launch
 from repro_pipeline.scoring.attribution import Attribution, Cause
 from repro_pipeline.scoring.current import other_rubric
-from repro_pipeline.scoring.model import ClaimVerdict, Evidence, Finding, Scores
+from repro_pipeline.scoring.model import ClaimVerdict, Scores
 from repro_pipeline.stages import latest, output_of
 
 Output = TypeVar("Output", bound=BaseModel)

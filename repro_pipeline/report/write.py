@@ -9,6 +9,7 @@ from pathlib import Path
 
 import repro_pipeline
 from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.frozen import Frozen, Sha256
 from repro_pipeline.ledger.logs import tail
@@ -36,7 +37,7 @@ from repro_pipeline.scoring.attribution import Attribution
 from repro_pipeline.scoring.current import rubric_of
 from repro_pipeline.scoring.explain import explanations
 from repro_pipeline.scoring.history import last_change
-from repro_pipeline.scoring.model import Evidence, ReviewQueue, Scores
+from repro_pipeline.scoring.model import ReviewQueue, Scores
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import Stage, latest_of
 from repro_pipeline.status import Status

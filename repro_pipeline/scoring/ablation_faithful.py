@@ -10,15 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from repro_pipeline import statistics
 from repro_pipeline.claims.model import Claim, ClaimPair, Direction, PairKind
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.experiment.spec import ExperimentKind
 from repro_pipeline.scoring.estimate import tie_grain
-from repro_pipeline.scoring.model import (
-    Check,
-    ClaimVerdict,
-    DimensionScore,
-    Evidence,
-    PairResult,
-)
+from repro_pipeline.scoring.model import Check, ClaimVerdict, DimensionScore, PairResult
 from repro_pipeline.scoring.rubric import AblationRule, Rubric
 from repro_pipeline.statistics import Interval
 from repro_pipeline.status import Outcome, Sign

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations, permutations
 
+from repro_pipeline.evidence.alignment import SCALES, Alignment, Level, LevelEvidence
 from repro_pipeline.frozen import Frozen
-from repro_pipeline.scoring.align_model import SCALES, Alignment, Level, LevelEvidence
 from repro_pipeline.scoring.model import Measure
 from repro_pipeline.statistics import mean
 from repro_pipeline.wording import counted, number

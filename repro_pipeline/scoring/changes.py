@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal
 
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.frozen import Frozen, Sha256, digest
-from repro_pipeline.scoring.model import Evidence, Scores
+from repro_pipeline.scoring.model import Scores
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.scoring.score import score
 from repro_pipeline.wording import counted, plain

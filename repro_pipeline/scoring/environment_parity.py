@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.experiment.model import Run
 from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.scoring.dimension import combine, summary
-from repro_pipeline.scoring.model import Check, DimensionScore, Evidence
+from repro_pipeline.scoring.model import Check, DimensionScore
 from repro_pipeline.scoring.observations import Observation
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.status import Outcome, Status

@@ -15,8 +15,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from repro_pipeline.claims.model import Claim
+from repro_pipeline.findings import Probe
 from repro_pipeline.pysource import parsed
-from repro_pipeline.scoring.model import Probe
 from repro_pipeline.wording import counted, number
 
 Literal = tuple[float, int]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.scoring.dimension import combine
-from repro_pipeline.scoring.model import Check, ClaimVerdict, DimensionScore, Evidence
+from repro_pipeline.scoring.model import Check, ClaimVerdict, DimensionScore
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.status import Outcome, Verdict
 from repro_pipeline.wording import counted, percent

@@ -1,39 +1,15 @@
-"""What scoring reads (the evidence) and what it says (verdicts, dimensions, review sample)."""
+"""What scoring says: verdicts, dimensions, the review sample."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from typing import Literal
 
-from repro_pipeline.claims.model import ReportedClaims
-from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
-from repro_pipeline.experiment.model import Run
-from repro_pipeline.experiment.spec import Experiment, ValueSource
+from repro_pipeline.experiment.spec import ValueSource
+from repro_pipeline.findings import Finding
 from repro_pipeline.frozen import Frozen, Sha256
 from repro_pipeline.ledger.events import ReviewDecided
-from repro_pipeline.scoring.align_model import Alignment
-from repro_pipeline.status import Outcome, Reason, Sign, Verdict
-
-
-class Probe(Frozen):
-    """The result of one integrity probe; thresholds are the rubric's, not the probe's."""
-
-    id: str
-    applies: bool
-    sentence: str
-    evidence: dict[str, float | str | bool | None] = {}
-    claims: tuple[str, ...] = ()
-    unmoved: tuple[str, ...] = ()
-    """Of a response probe, the claims that kept their value."""
-
-
-class Finding(Frozen):
-    """One thing that speaks against believing a value, or is worth a look."""
-
-    kind: str
-    evidence: str
-    severity: Literal["info", "unverified", "suspect", "violation"]
-    claims: tuple[str, ...] = ()
+from repro_pipeline.status import Outcome, Sign, Verdict
 
 
 class Measure(Frozen):
@@ -62,39 +38,6 @@ class FalseDiscovery(Frozen):
     """Verdicts of that name that stand."""
     not_reproduced: int
     sentence: str
-
-
-class IntegrityEvidence(Frozen):
-    """What costs runs or model calls, gathered once and kept: the rubric only judges it."""
-
-    parity: tuple[Run, ...] = ()
-    """Repetitions of evaluation runs with the same seed, purpose `parity`."""
-    probes: tuple[Probe, ...] = ()
-    found: tuple[Finding, ...] = ()
-    """What the readings of code, records, responses and claims found: direct evidence, which no
-    threshold of a rubric changes."""
-    alignment: Alignment | None = None
-    """A judge's answers on paper and code; None where no judge was asked."""
-
-
-class Evidence(Frozen):
-    """All that is scored: projected from the ledger, independent of any rubric."""
-
-    paper: str
-    mode: Literal["code", "agent"]
-    claims: ReportedClaims
-    experiments: tuple[Experiment, ...]
-    runs: tuple[Run, ...]
-    """Every run of the frozen code, failed ones included; purposes eval and sweep."""
-    seeds: tuple[int, ...]
-    """The seeds that evaluation was to use; empty for unseeded code."""
-    environment: BuiltEnvironment | None
-    data: DataManifest
-    integrity: IntegrityEvidence
-    code_tree: Sha256 | None
-    runner: str
-    failures: tuple[Reason, ...] = ()
-    """Why a stage before the experiments failed, where one did."""
 
 
 class ClaimVerdict(Frozen):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from repro_pipeline.environment.model import ManifestEntry
+from repro_pipeline.evidence.model import Evidence
+from repro_pipeline.findings import Finding, Probe
 from repro_pipeline.scoring.dimension import combine, summary
-from repro_pipeline.scoring.model import Check, DimensionScore, Evidence, Finding, Probe
+from repro_pipeline.scoring.model import Check, DimensionScore
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.status import Outcome
 from repro_pipeline.wording import counted

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.experiment.spec import (
     PREDICTIONS,
@@ -14,7 +15,6 @@ from repro_pipeline.experiment.spec import (
     Purpose,
     ValueSource,
 )
-from repro_pipeline.scoring.model import Evidence
 from repro_pipeline.statistics import mean
 from repro_pipeline.status import Status
 from repro_pipeline.wording import plain

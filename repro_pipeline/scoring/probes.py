@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from repro_pipeline.scoring.model import Probe
+from repro_pipeline.findings import Probe
 from repro_pipeline.wording import counted
 
 ResponseProbe = Literal["config_sensitivity", "data_noise", "label_permutation", "fit_labels"]

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Literal
 
+from repro_pipeline.findings import Finding
 from repro_pipeline.frozen import Sha256
 from repro_pipeline.ledger.events import ReviewDecided
 from repro_pipeline.ledger.rows import ReviewRow
 from repro_pipeline.scoring.agreement import Agreement, agreement
-from repro_pipeline.scoring.model import Finding, ReviewItem, ReviewQueue, Scores
+from repro_pipeline.scoring.model import ReviewItem, ReviewQueue, Scores
 from repro_pipeline.scoring.rubric import ReviewRule
 from repro_pipeline.status import Verdict
 from repro_pipeline.wording import counted, plain

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.frozen import Sha256, digest
 from repro_pipeline.scoring import (
@@ -19,7 +20,6 @@ from repro_pipeline.scoring.measures import measures
 from repro_pipeline.scoring.model import (
     ClaimVerdict,
     DimensionScore,
-    Evidence,
     FalseDiscovery,
     IntegrityStatus,
     Scores,

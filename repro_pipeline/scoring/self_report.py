@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from repro_pipeline.experiment.model import Run
 from repro_pipeline.experiment.spec import ValueSource
-from repro_pipeline.scoring.model import ClaimVerdict, Finding
+from repro_pipeline.findings import Finding
+from repro_pipeline.scoring.model import ClaimVerdict
 from repro_pipeline.wording import counted
 
 _TOLERANCE = 0.05

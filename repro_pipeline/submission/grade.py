@@ -16,7 +16,6 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from repro_pipeline.agent.given_code import freeze_code
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle, open_bundle
 from repro_pipeline.bundle.task import TaskCode
 from repro_pipeline.claims.extract import extract_claims
@@ -25,8 +24,10 @@ from repro_pipeline.environment.make import make_environment
 from repro_pipeline.environment.manifest import make_manifest
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.errors import BundleError, UserError
+from repro_pipeline.evidence.gather import gather_evidence
+from repro_pipeline.evidence.model import Evidence, IntegrityEvidence
 from repro_pipeline.experiment.campaign import Setting, run_kind
-from repro_pipeline.experiment.evidence import gather_evidence
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.model import RunSet
 from repro_pipeline.experiment.sealed import check_sealed
 from repro_pipeline.experiment.seeds import submission_seeds
@@ -36,7 +37,7 @@ from repro_pipeline.ledger.events import ImplementationFrozen
 from repro_pipeline.paper.sources import read_agreeing
 from repro_pipeline.probing.gather import gather_integrity
 from repro_pipeline.project import Project
-from repro_pipeline.scoring.model import Evidence, IntegrityEvidence, Scores
+from repro_pipeline.scoring.model import Scores
 from repro_pipeline.scoring.record import score_and_record
 from repro_pipeline.stages import Ended, Row, Stage, Work, output_of, run_stage
 from repro_pipeline.submission.folder import copy_code, open_submission

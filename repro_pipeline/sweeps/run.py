@@ -13,7 +13,6 @@ from pathlib import Path
 
 import repro_pipeline
 from repro_pipeline.agent.mode import code_of, kernel_packages, packages_for_agent
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.environment.build import build
 from repro_pipeline.environment.lock import lock_info, resolve
@@ -22,8 +21,10 @@ from repro_pipeline.environment.model import BuiltEnvironment, DataManifest, Req
 from repro_pipeline.environment.requirement_lines import parse_entries
 from repro_pipeline.environment.requirements import find_requirements
 from repro_pipeline.errors import BundleError, UserError
+from repro_pipeline.evidence.gather import code_of_evidence
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.experiment.campaign import Setting, plan, run_planned
-from repro_pipeline.experiment.evidence import code_of_evidence
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.model import RunSet
 from repro_pipeline.experiment.seeds import evaluation_seeds
 from repro_pipeline.experiment.spec import ExperimentKind, Purpose
@@ -31,7 +32,7 @@ from repro_pipeline.frozen import canonical_json
 from repro_pipeline.ledger.events import PROJECT_CHAIN, SweepEnded, SweepStarted
 from repro_pipeline.project import Project
 from repro_pipeline.scoring.current import rubric_of
-from repro_pipeline.scoring.model import Evidence, Scores
+from repro_pipeline.scoring.model import Scores
 from repro_pipeline.scoring.multiple import control
 from repro_pipeline.scoring.observations import observe
 from repro_pipeline.scoring.score import judge_claims

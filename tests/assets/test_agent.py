@@ -13,13 +13,14 @@ import yaml
 from repro_pipeline.agent.budget import Account
 from repro_pipeline.agent.chat import ChatRequest, NoModel, Unavailable
 from repro_pipeline.agent.memory_probe import STEP as MEMORY
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.agent.prompt import checked_text
 from repro_pipeline.agent.session import read_session
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.cli import main
+from repro_pipeline.evidence.model import IntegrityEvidence
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.ledger.chain import verify_chain
-from repro_pipeline.scoring.model import IntegrityEvidence, Scores
+from repro_pipeline.scoring.model import Scores
 from repro_pipeline.stages import latest, output_of
 from repro_pipeline.status import Status, Verdict
 from resources.opening import open_project

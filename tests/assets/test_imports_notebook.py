@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.cli import main
+from repro_pipeline.evidence.model import IntegrityEvidence
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.forensics.record import parse
 from repro_pipeline.ledger.projections import runs
-from repro_pipeline.scoring.model import IntegrityEvidence
 from repro_pipeline.stages import latest, output_of
 from repro_pipeline.status import Status
 from tests.conftest import ROOT

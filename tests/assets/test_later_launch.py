@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from repro_pipeline.cli import main
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.project import Project
 from repro_pipeline.report.later import later_launch
-from repro_pipeline.scoring.model import Evidence
 from repro_pipeline.stages import latest, output_of
 from tests.bundles import make_bundle
 

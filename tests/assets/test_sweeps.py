@@ -11,11 +11,11 @@ import yaml
 
 from assets.sweeps import sweep_schedules
 from assets.watch import register_papers
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.cli import main
 from repro_pipeline.commands import opening
 from repro_pipeline.config import ProjectConfig
 from repro_pipeline.errors import UserError
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.ledger.chain import verify_chain
 from repro_pipeline.ledger.events import PROJECT_CHAIN
 from repro_pipeline.ledger.projections import attempts

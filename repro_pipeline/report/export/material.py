@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle, code_prefix
 from repro_pipeline.environment.model import DataManifest, ManifestEntry
 from repro_pipeline.errors import BundleError, IntegrityError
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.ledger.tree import Tree

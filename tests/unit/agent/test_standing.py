@@ -10,9 +10,9 @@ from repro_pipeline.agent.decisions import Point, PointCheck, Summary
 from repro_pipeline.agent.judge import doubts, open_points
 from repro_pipeline.agent.loop import SAME_FAILURE, advice_for
 from repro_pipeline.agent.material import BlindClaim, BlindPair
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.agent.standing import Standing, recurrences_with, standing_of
 from repro_pipeline.agent.state import MOST, planner_values
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.spec import Experiment
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import AgentStarted, AgentStepped

@@ -18,8 +18,8 @@ from repro_pipeline.corebench.answers import (
 )
 from repro_pipeline.corebench.score import AnswerGiven, number_in, score_task
 from repro_pipeline.errors import UserError
+from repro_pipeline.evidence.spans import CodeSpan
 from repro_pipeline.imports.capsule import read_tasks
-from repro_pipeline.scoring.spans import CodeSpan
 
 RUNS = [
     {"the mean": mean, "fig the best": "Forest", "the labels": ["a", 1], "the count": 3}

@@ -20,8 +20,10 @@ from repro_pipeline.environment.model import (
     EnvironmentLock,
     Fingerprint,
 )
+from repro_pipeline.evidence.model import Evidence, IntegrityEvidence
 from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.experiment.spec import Experiment, ValueSource
+from repro_pipeline.findings import Finding, Probe
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import Head, WarningRecorded
 from repro_pipeline.lineage.model import (
@@ -40,11 +42,7 @@ from repro_pipeline.scoring.model import (
     Check,
     ClaimVerdict,
     DimensionScore,
-    Evidence,
-    Finding,
-    IntegrityEvidence,
     PairResult,
-    Probe,
     ReviewItem,
     ReviewQueue,
     Scores,

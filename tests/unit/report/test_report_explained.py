@@ -7,11 +7,11 @@ import json
 
 from unit.report.breiman import breiman_report
 
+from repro_pipeline.evidence.model import IntegrityEvidence
 from repro_pipeline.report.html import render_html
 from repro_pipeline.report.model import ReportData
 from repro_pipeline.report.rows import claim_rows
 from repro_pipeline.scoring.explain import explanations
-from repro_pipeline.scoring.model import IntegrityEvidence
 from repro_pipeline.scoring.score import score
 
 

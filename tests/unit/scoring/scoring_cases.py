@@ -16,12 +16,13 @@ from repro_pipeline.environment.model import (
     EnvironmentLock,
     Fingerprint,
 )
+from repro_pipeline.evidence.model import Evidence, IntegrityEvidence
 from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose, ValueSource
+from repro_pipeline.findings import Probe
 from repro_pipeline.frozen import digest
 from repro_pipeline.paper.address import TextAddress
 from repro_pipeline.scoring.literals import literal_scan
-from repro_pipeline.scoring.model import Evidence, IntegrityEvidence, Probe
 from repro_pipeline.scoring.probes import response_probe
 from repro_pipeline.status import Reason, Status
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from repro_pipeline.agent.align_judge import Points, Sample, gather_alignment
 from repro_pipeline.agent.questions import shown
 from repro_pipeline.errors import UserError
-from repro_pipeline.scoring.align import NO_JUDGE, align_measures, krippendorff_alpha, level_score
-from repro_pipeline.scoring.align_model import (
+from repro_pipeline.evidence.alignment import (
     SCALES,
     Alignment,
     Checked,
@@ -19,7 +18,8 @@ from repro_pipeline.scoring.align_model import (
     Level,
     LevelEvidence,
 )
-from repro_pipeline.scoring.spans import CodeSpan, code_fault
+from repro_pipeline.evidence.spans import CodeSpan, code_fault
+from repro_pipeline.scoring.align import NO_JUDGE, align_measures, krippendorff_alpha, level_score
 
 PAPER = "We train with a learning rate of 0.1. The loss is the mean of squares, as usual."
 CODE = {"train.py": "rate = 0.1\nloss = mean_of_squares(x)\n", "README.md": "a note about it\n"}

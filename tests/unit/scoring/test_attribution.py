@@ -14,6 +14,15 @@ from scoring_cases import (
     unit_error,
 )
 
+from repro_pipeline.evidence.alignment import (
+    Alignment,
+    Checked,
+    Judgement,
+    KeyPoint,
+    Level,
+    LevelEvidence,
+)
+from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.experiment.spec import ExperimentKind
 from repro_pipeline.lineage.model import (
     Assumption,
@@ -22,16 +31,7 @@ from repro_pipeline.lineage.model import (
     Influence,
     OpenGap,
 )
-from repro_pipeline.scoring.align_model import (
-    Alignment,
-    Checked,
-    Judgement,
-    KeyPoint,
-    Level,
-    LevelEvidence,
-)
 from repro_pipeline.scoring.attribution import attribute
-from repro_pipeline.scoring.model import Evidence
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.scoring.score import score
 

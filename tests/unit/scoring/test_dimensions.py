@@ -21,7 +21,9 @@ from scoring_cases import (
 )
 
 from repro_pipeline.environment.model import DataManifest, ManifestEntry
+from repro_pipeline.evidence.model import IntegrityEvidence
 from repro_pipeline.experiment.spec import ExperimentKind, Purpose
+from repro_pipeline.findings import Probe
 from repro_pipeline.frozen import digest
 from repro_pipeline.scoring import (
     ablation_faithful,
@@ -30,7 +32,7 @@ from repro_pipeline.scoring import (
     no_leakage,
 )
 from repro_pipeline.scoring.dimension import combine
-from repro_pipeline.scoring.model import Check, IntegrityEvidence, Probe
+from repro_pipeline.scoring.model import Check
 from repro_pipeline.scoring.observations import observe
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.scoring.verdict import judge_claim

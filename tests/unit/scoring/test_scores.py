@@ -24,9 +24,11 @@ from scoring_cases import (
 )
 
 from repro_pipeline.environment.model import DataManifest, ManifestEntry
+from repro_pipeline.evidence.model import IntegrityEvidence
+from repro_pipeline.findings import Finding
 from repro_pipeline.frozen import digest
 from repro_pipeline.scoring.explain import explain
-from repro_pipeline.scoring.model import Finding, IntegrityEvidence, Scores
+from repro_pipeline.scoring.model import Scores
 from repro_pipeline.scoring.review import sample
 from repro_pipeline.scoring.rubric import ReviewRule, Rubric
 from repro_pipeline.scoring.score import score

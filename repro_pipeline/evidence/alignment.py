@@ -8,8 +8,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from repro_pipeline.evidence.spans import CodeSpan
 from repro_pipeline.frozen import Frozen
-from repro_pipeline.scoring.spans import CodeSpan
 
 
 class Level(StrEnum):

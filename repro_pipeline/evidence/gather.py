@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from repro_pipeline.agent.model import Implementation
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
+from repro_pipeline.evidence.model import Evidence, IntegrityEvidence
 from repro_pipeline.experiment.campaign import seeds_of
+from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.model import Run, RunSet
 from repro_pipeline.project import Project
-from repro_pipeline.scoring.model import Evidence, IntegrityEvidence
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import Stage, latest, output_of
 from repro_pipeline.status import Reason, Status
