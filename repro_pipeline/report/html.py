@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from repro_pipeline.report import facts, figures
+from repro_pipeline.report import facts, figures, words
 from repro_pipeline.report.again import script
 from repro_pipeline.report.grid import rebuilt
 from repro_pipeline.report.model import ReportData
@@ -43,6 +43,8 @@ def render_html(data: ReportData) -> str:
             names={row.claim.id: row.label for row in claims},
             quanta={row.claim.id: row.claim.quantum for row in claims},
             cost=facts.cost(data),
+            spread_words=words.SPREAD,
+            intervals_words=words.INTERVALS,
             limits=facts.sandbox_limits(data.attempts),
             private=is_private(data.evidence.data),
             image=facts.image_words(data.evidence.environment),

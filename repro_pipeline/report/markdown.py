@@ -31,7 +31,8 @@ def ablations_markdown(scores: Scores, claims: ReportedClaims) -> str:
         )
         for row in pairs
     ]
-    return table(header, rows)
+    says = "Interval: of the mean of the differences, paired by seed; the direction rests on it."
+    return f"{table(header, rows)}\n{says}\n"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

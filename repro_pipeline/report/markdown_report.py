@@ -96,6 +96,7 @@ def _claims(claims: tuple[ClaimRow, ...]) -> Iterator[str]:
             for row in claims
         ],
     )
+    yield f"{words.SPREAD} {words.INTERVALS} ★: a key claim."
 
 
 def _reviewed(row: ClaimRow) -> tuple[str, ...]:

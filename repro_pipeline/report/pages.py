@@ -40,6 +40,7 @@ def templates() -> Environment:
         "threshold": words.threshold,
         "tied": words.tied,
         "span": words.span,
+        "spread": words.spread,
         "duration": words.duration,
         "unit": words.unit,
         "tone": tone,

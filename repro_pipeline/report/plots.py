@@ -79,6 +79,7 @@ def _trend_png(shown: Sequence[ClaimTrend]) -> bytes:
         place.spines[["top", "right"]].set_visible(False)
     axes[-1].set_xticks(range(len(labels)), labels, fontsize=8)
     axes[-1].set_xlim(-0.5, len(labels) - 0.5)
+    axes[-1].set_xlabel("line: 90 % interval; grey: tolerance", fontsize=8)
     buffer = io.BytesIO()
     FigureCanvasAgg(figure).print_png(buffer)
     return buffer.getvalue()
@@ -113,11 +114,13 @@ def _forest_svg(shown: Sequence[ClaimVerdict], threshold: float) -> str:
         parts.append(
             f'<text x="{place(tick)}" y="{height + 16}" text-anchor="middle">{text}</text>'
         )
-    parts.append(
-        f'<text x="{place(50)}" y="{height + 34}" text-anchor="middle">'
-        "deviation, % of the reported value (grey: tolerance; arrow: beyond the scale)</text>"
+    legend = (
+        "deviation, % of the reported value",
+        "line: 90 % interval; grey: tolerance; arrow: beyond the scale",
     )
-    size = f'width="{_LABELS + _WIDTH + _EDGE}" height="{height + 40}"'
+    for y, text in zip((height + 34, height + 50), legend, strict=True):
+        parts.append(f'<text x="{place(50)}" y="{y}" text-anchor="middle">{text}</text>')
+    size = f'width="{_LABELS + _WIDTH + _EDGE}" height="{height + 56}"'
     style = 'font-family="sans-serif" font-size="12" text-anchor="end" stroke-width="1.5"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size}>'

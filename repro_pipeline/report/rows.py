@@ -100,9 +100,11 @@ def _tags(verdict: ClaimVerdict) -> tuple[str, ...]:
     if verdict.unit_error is not None:
         tags.append(f"unit error? × {verdict.unit_error:g}")
     if verdict.deterministic:
-        tags.append("deterministic")
+        equal = f" ({verdict.n} equal runs)" if verdict.n > 1 else ""
+        tags.append(f"deterministic{equal}")
     if verdict.tied:
-        tags.append("same value in all seeds" if verdict.n > 1 else "same value again")
+        many = verdict.n > 1
+        tags.append(f"same value in all {verdict.n} seeds" if many else "same value again")
     if verdict.better_than_reported:
         tags.append("better than reported")
     if verdict.stands is False:

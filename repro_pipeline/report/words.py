@@ -20,6 +20,15 @@ _UNITS = {"percent": "%", "fraction": "", "ratio": ""}
 _BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f"
 _BREAKS = "".join(map(chr, (*range(0x20), *range(0x7F, 0xA0)))) + "\u2028\u2029"
 """Control characters, and what separates lines and paragraphs."""
+_MORE = range(1, 7)
+"""Digits beyond the printed ones, as many as it takes."""
+SPREAD = "Reproduced: mean ± standard deviation over seeds, without a ± where no spread showed."
+RESTS_ON = "Verdicts rest on the 90 % interval."
+INTERVALS = (
+    "95 % interval: of what the claim states (a mean, a median, …), as is usual in print. The verdict "
+    "rests on the narrower 90 % interval, that of an equivalence test at 5 %, which the reason names."
+)
+"""What every table of claims says, so that no spread or interval is taken for another."""
 _PLAIN = str.maketrans(_BREAKS, " " * len(_BREAKS), _BIDI)
 
 
@@ -79,10 +88,23 @@ def tied(text: str) -> str:
 
 
 def span(ends: tuple[float, float] | None, quantum: float | None = None) -> str:
-    """An interval; a dash where there is none."""
+    """An interval, with as many digits as tell its ends apart; a dash where there is none.
+
+    One without width is its value alone.
+    """
     if ends is None:
         return "–"
-    return f"{number(ends[0], quantum)} to {number(ends[1], quantum)}"
+    low, high = ends
+    if low == high:
+        return number(low, quantum)
+    shown = ((number(low, quantum, more=more), number(high, quantum, more=more)) for more in _MORE)
+    return " to ".join(next((pair for pair in shown if pair[0] != pair[1]), (f"{low}", f"{high}")))
+
+
+def spread(sd: float, quantum: float | None = None) -> str:
+    """A standard deviation; one that these digits would show as 0 has two of its own."""
+    text = number(sd, quantum)
+    return text if not sd or text.strip("0.") else f"{sd:.2g}".replace("-", MINUS)
 
 
 def duration(seconds: float) -> str:
@@ -115,12 +137,15 @@ def reported(claim: Claim) -> str:
 
 
 def reproduced(claim: Claim, verdict: ClaimVerdict) -> str:
-    """Mean ± standard deviation over seeds; before it the statistic, where seeds are not averaged."""
+    """Mean ± standard deviation over seeds; before it the statistic, where seeds are not averaged.
+
+    Equal values have no ±: they have no spread, or one that they hide.
+    """
     if verdict.mean is None:
         return "–"
     text = number(verdict.mean, claim.quantum)
-    if verdict.sd is not None:
-        text += f" ± {number(verdict.sd, claim.quantum)}"
+    if verdict.sd and not (verdict.deterministic or verdict.tied):
+        text += f" ± {spread(verdict.sd, claim.quantum)}"
     statistic = over_seeds(claim)
     if statistic in {Statistic.MEAN, Statistic.SINGLE} or verdict.value is None:
         return text

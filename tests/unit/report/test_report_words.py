@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,10 @@ from unit.report.breiman import breiman_claims, breiman_report, hostile_report
 
 from repro_pipeline.claims.model import Statistic
 from repro_pipeline.report import words
+from repro_pipeline.report.html import render_html
 from repro_pipeline.report.markdown import ablations_markdown
+from repro_pipeline.report.markdown_report import render_markdown
+from repro_pipeline.report.plots import forest_markdown
 from repro_pipeline.report.text import claims_rows
 
 CLAIM = breiman_claims().claims[0]
@@ -91,6 +96,55 @@ def test_a_statistic_that_is_no_mean_is_named_and_the_mean_shown_beside_it():
     assert words.reproduced(median, verdict) == "median 17.70 (mean 17.70 ± 0.22)"
     inside_runs = median.model_copy(update={"over": "data sets"})
     assert words.reproduced(inside_runs, verdict) == "17.70 ± 0.22"
+
+
+@pytest.mark.parametrize(
+    ("ends", "text"),
+    [
+        (None, "–"),
+        ((9.98, 10.02), "9.98 to 10.02"),
+        ((9.9991, 10.0012), "9.999 to 10.001"),
+        ((10.0, 10.0), "10.00"),
+        ((-1e-12, 1e-12), "-1e-12 to 1e-12"),
+    ],
+)
+def test_the_ends_of_an_interval_are_told_apart_unless_it_has_no_width(ends, text):
+    assert words.span(ends, 0.1) == text
+
+
+def test_a_spread_is_never_shown_as_none_where_there_is_one_nor_as_one_where_there_is_none():
+    verdict = breiman_report().scores.verdicts[0]
+    small = verdict.model_copy(update={"sd": 0.0031})
+    assert words.reproduced(CLAIM, small) == "17.70 ± 0.0031"
+    for equal in ("deterministic", "tied"):
+        same = verdict.model_copy(update={"sd": 3e-17, equal: True})
+        assert words.reproduced(CLAIM, same) == "17.70"
+    once = verdict.model_copy(update={"sd": None})
+    assert words.reproduced(CLAIM, once) == "17.70"
+
+
+def test_runs_without_spread_are_said_and_counted():
+    data = breiman_report()
+    first, *others = data.scores.verdicts
+    for update, said in (
+        ({"deterministic": True}, "deterministic (5 equal runs)"),
+        ({"deterministic": True, "n": 1}, "deterministic"),
+        ({"tied": True}, "same value in all 5 seeds"),
+    ):
+        verdicts = (first.model_copy(update=update), *others)
+        scores = data.scores.model_copy(update={"verdicts": verdicts})
+        assert claims_rows(scores, data.evidence.claims)[1][-1].endswith(f", {said}")
+
+
+def test_every_table_of_claims_says_which_interval_is_which():
+    data = breiman_report()
+    text = " ".join(render_html(data).replace("\u00a0", " ").split())
+    for shown in (text, render_markdown(data)):
+        assert words.SPREAD in shown and words.INTERVALS in shown
+    assert (
+        "90 % interval"
+        in base64.b64decode(forest_markdown(data.scores, 0.05).split("base64,")[1][:-1]).decode()
+    )
 
 
 def test_claims_of_one_data_set_and_method_are_told_apart_by_their_metric():
