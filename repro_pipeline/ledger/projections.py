@@ -355,5 +355,11 @@ def _experiment(
 
 
 def _latest_reviews(state: State) -> dict[str, ReviewStatus]:
-    """Status per claim under the scores that it was last sampled from."""
-    return {row.claim: row.status for row in reviews(state)}
+    """Status per claim under the scores that stand; else under those that it was last sampled from.
+
+    Scores that come back after others are sampled once, at their first coming.
+    """
+    scored = state.stages.get("scores")
+    standing = scored.output if scored else None
+    rows = sorted(reviews(state), key=lambda row: row.scores == standing)
+    return {row.claim: row.status for row in rows}

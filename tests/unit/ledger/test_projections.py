@@ -167,6 +167,22 @@ def test_review_status_is_that_of_the_scores_sampled_last(decisions, status):
     assert row.review == status
 
 
+def test_review_status_is_that_of_scores_that_came_back():
+    pair = attempt_pair(values={"error": 1.0})
+    decided = decision("error", "confirmed", scores="s0")
+    first = [*pair, stage("scores", "one", content="s0"), sample("error", "s0"), decided]
+    then = [*first, stage("scores", "two", content="s1"), sample("error", "s1")]
+    back = [*then, stage("scores", "three", content="s0"), sample("error", "s0")]
+    for contents, status in (
+        (first, "confirmed"),
+        (then, "waiting"),
+        (back, "confirmed"),
+    ):
+        events = chained(list({content.key: content for content in contents}.values()))
+        (row,) = projections.experiments(events)
+        assert row.review == status
+
+
 def test_an_experiment_without_a_sampled_claim_is_not_sampled():
     (row,) = projections.experiments(chained([*attempt_pair(), sample("elsewhere")]))
     assert row.review == "not_sampled"
