@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import IO
 
@@ -30,13 +31,15 @@ from repro_pipeline.ledger.events import (
     AttemptFinished,
     Event,
     StageFinished,
+    WarningRecorded,
 )
 from repro_pipeline.ledger.projections import attempts
 from repro_pipeline.progress import KINDS, Tally
 from repro_pipeline.project import Project
+from repro_pipeline.report.fold import folded
 from repro_pipeline.report.later import later_launch
 from repro_pipeline.report.text import claims_rows
-from repro_pipeline.report.words import as_printed, plain
+from repro_pipeline.report.words import RESTS_ON, SPREAD, as_printed, plain
 from repro_pipeline.report.write import ReportFiles, restore_report
 from repro_pipeline.scoring.current import other_rubric
 from repro_pipeline.scoring.model import ReviewQueue, Scores
@@ -46,6 +49,8 @@ from repro_pipeline.stages import latest, output_of
 from repro_pipeline.status import Status
 
 _POLL_SECONDS = 0.2
+_MOST_WARNINGS = 4
+"""Of one kind and stage that are shown one by one."""
 _MAKE_RUNS = {"implementation", "baseline", "ablations", "sensitivity", "integrity"}
 _STYLE = {
     Status.OK: "green",
@@ -81,6 +86,8 @@ class Progress:
         self._shown = None
         self._teller = Teller()
         self._said: set[tuple[str, str]] = set()
+        self._warned: Counter[tuple[str | None, str]] = Counter()
+        self._all_warnings = f"`repro ledger show {paper} --kind warning_recorded --json`"
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -113,7 +120,7 @@ class Progress:
         elif event.kind == "stage_finished":
             self._end_stage(event.content)
         elif event.kind == "warning_recorded":
-            self._console.print(f"  [yellow]![/yellow] {escape(event.payload['sentence'])}")
+            self._warn(event.content)
         elif told := self._teller.line(event):
             self._console.print(f"  [dim]{escape(plain(told))}[/dim]", highlight=False)
 
@@ -130,6 +137,21 @@ class Progress:
                 f"  {tally.plan.stage}", total=tally.of, completed=tally.ended
             )
 
+    def _warn(self, warning: WarningRecorded) -> None:
+        """The first warnings of a kind that a stage gives, each without what is long of its list."""
+        kind = (warning.stage, warning.code)
+        self._warned[kind] += 1
+        if self._warned[kind] <= _MOST_WARNINGS:
+            said = folded(warning.sentence).brief(self._all_warnings)
+            self._console.print(f"  [yellow]![/yellow] {escape(plain(said))}")
+
+    def _tell_hidden_warnings(self, stage: str) -> None:
+        for kind in [kind for kind in self._warned if kind[0] == stage]:
+            more = self._warned.pop(kind) - _MOST_WARNINGS
+            if more > 0:
+                said = f"{more} more such warnings ({self._all_warnings})."
+                self._console.print(f"  [yellow]![/yellow] {escape(said)}")
+
     def _tell_run(self, finished: AttemptFinished) -> None:
         attempt = finished.attempt
         what = self._tally.name(attempt)
@@ -143,6 +165,7 @@ class Progress:
             self._console.print(said, soft_wrap=True)
 
     def _end_stage(self, row: StageFinished) -> None:
+        self._tell_hidden_warnings(row.stage)
         style = _STYLE.get(row.status, "red")
         self._console.print(
             f"  [{style}]{row.status:<15}[/{style}] {row.stage:<18} {row.seconds:>8.1f} s"
@@ -228,6 +251,7 @@ def print_report(project: Project, paper: str) -> int:
         table.add_row(*map(escape, line))
     console = wide_console()
     console.print(table)
+    console.print(f"{SPREAD} {RESTS_ON}", style="dim", highlight=False)
     console.print(escape(scores.headline), style="bold", highlight=False)
     for said in filter(None, (later_launch(project, paper), other_rubric(project, scores))):
         console.print(f"[yellow]![/yellow] {escape(said)}", highlight=False, soft_wrap=True)

@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from repro_pipeline.report import facts, figures, words
+from repro_pipeline.report.fold import folded
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -46,6 +47,7 @@ def templates() -> Environment:
         "tone": tone,
         "moment": facts.moment,
         "source": facts.source_words,
+        "folded": folded,
         "claims": facts.claims_words,
         "describe": figures.describe,
     }
