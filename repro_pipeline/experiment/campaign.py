@@ -15,6 +15,7 @@ from repro_pipeline.environment.build import build
 from repro_pipeline.environment.image import Place, environment_key, place_of
 from repro_pipeline.environment.manifest import verify_manifest
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
+from repro_pipeline.experiment.halts import not_started
 from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.judged import stamps
 from repro_pipeline.experiment.load import sample_config
@@ -202,17 +203,27 @@ def _interpreter(stage: Stage, environment: BuiltEnvironment, lock_text: str) ->
 
 def summed_up(runs: RunSet) -> RunSet | Ended:
     """A set of runs with the status that follows: ok only if every planned run counts."""
-    failed, unmade = runs.failed, runs.planned - len(runs.runs)
-    if not failed and not unmade:
+    bad, unmade = runs.failed, runs.planned - len(runs.runs)
+    if not bad and not unmade:
         return runs
+    halted = [run for run in bad if not_started(run)]
+    failed = [run for run in bad if not not_started(run)]
     parts, code = [], "budget_exhausted"
+    if bad:
+        code, example = _commonest(failed or halted)
     if failed:
-        code, example = _commonest(failed)
         parts.append(f"{len(failed)} of {counted(runs.planned, 'run')} failed: {example}")
+    if halted:
+        parts.append(
+            f"{len(halted)} of {runs.planned} runs were not started, as the first ones of their "
+            "experiment failed alike."
+        )
     if unmade:
         parts.append(f"{unmade} of {runs.planned} runs were not made: the budget was exhausted.")
-    good = len(runs.runs) - len(failed)
-    status = Status.PARTIAL if good else Status.BUDGET_EXHAUSTED if unmade else _worst(failed)
+    good = len(runs.runs) - len(bad)
+    status = (
+        Status.PARTIAL if good else Status.BUDGET_EXHAUSTED if unmade else _worst(failed or halted)
+    )
     return Ended(runs, status, Reason(code=code, sentence=" ".join(parts)))
 
 

@@ -83,10 +83,15 @@ def _metrics_file(text: str, known: Sequence[str]) -> MetricsFile:
         told = [_schema_fault(fault, value, known) for fault in faults[:_MOST]]
         more = [f"{len(faults) - _MOST} more faults."] if len(faults) > _MOST else []
         raise MetricsError(
-            "metrics_malformed",
+            "metrics_no_number" if any(map(_of_a_value, faults)) else "metrics_malformed",
             " ".join([*dict.fromkeys(told), *more]),
             hint='It must be {"metrics": [{"claim": "<id>", "value": 3.9}], "notes": ""}.',
         ) from None
+
+
+def _of_a_value(fault: Any) -> bool:
+    """Whether a fault lies in what was measured: such a one may come of the seed."""
+    return fault["loc"][-1:] == ("value",) and fault["type"] != "missing"
 
 
 def _schema_fault(fault: Any, whole: Any, known: Sequence[str]) -> str:
@@ -272,7 +277,7 @@ def _number(value: Any, claim: str, name: str) -> float:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         raise MetricsError(
-            "metrics_malformed",
+            "metrics_no_number",
             f"the value of '{claim}' is no number: '{short(str(value))}'.",
             where=name,
         ) from None

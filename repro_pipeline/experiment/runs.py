@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from repro_pipeline.bundle.task import OutputMapping
+from repro_pipeline.experiment.halts import Halts, tries
 from repro_pipeline.experiment.judged import judged
 from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.experiment.sealed import (
@@ -37,6 +39,7 @@ from repro_pipeline.sandbox.policy import (
     default_environment,
 )
 from repro_pipeline.status import Reason, Status
+from repro_pipeline.wording import counted
 
 _CONFIG = Path("/config.json")
 NAME = "name"
@@ -132,15 +135,23 @@ def execute_runs(
 ) -> tuple[Run, ...]:
     """Execute what has not succeeded yet, and return every planned run with all its attempts.
 
-    A failing run is recorded and hinders no other. After `deadline` (on the monotonic clock) no run
-    is started; one that never was is left out of the result. On an interrupt the running ones are
-    ended and recorded as cancelled, and the interrupt goes on.
+    A failing run is recorded and hinders no other, but for an experiment whose first runs fail alike
+    by what its code writes: the others are recorded as not run (see `halts`). Runs that were tried
+    least come first. After `deadline` (on the monotonic clock) no run is started; one that never was is
+    left out of the result. On an interrupt the running ones are ended and recorded as cancelled, and
+    the interrupt goes on.
     """
     lab.runner.enforcement()  # raises before anything is planned where no run could start
     for left in lab.scratch.glob("run-*"):  # of a worker that was killed; the paper's lock is held
         shutil.rmtree(left, ignore_errors=True)
     done = {run.run_key: run for run in project_runs(lab.ledger.events(lab.paper))}
-    open_runs = [run for run in planned if not _succeeded(done.get(run.identity.run_key))]
+    halts, open_runs = Halts(), []
+    for run in planned:
+        if _succeeded(known := done.get(run.identity.run_key)):
+            halts.take(run, known.counted)
+        else:
+            open_runs.append(run)
+    open_runs.sort(key=lambda run: tries(done.get(run.identity.run_key)))
     lab.ledger.append(
         lab.paper,
         RunsPlanned(
@@ -154,12 +165,18 @@ def execute_runs(
         lab.say(f"{stage}: {len(open_runs)} runs to make, of {len(planned)}")
     attempts = {key: len(run.attempts) for key, run in done.items()}
     until = _Until(deadline, threading.Event())
+
+    def number(run: PlannedRun) -> int:
+        return attempts.get(run.identity.run_key, 0) + 1
+
     with ThreadPoolExecutor(max_workers=lab.workers) as pool:
-        futures = [
-            pool.submit(_attempt, run, attempts.get(run.identity.run_key, 0) + 1, lab, until)
-            for run in open_runs
-        ]
-        _wait_for_all(futures, lab.runner, until)
+        while open_runs:
+            futures = [
+                pool.submit(_attempt, run, number(run), lab, until, halts) for run in open_runs
+            ]
+            _wait_for_all(futures, lab.runner, until)
+            open_runs = halts.released()
+    _record_not_run([(run, number(run), why) for run, why in halts.not_run()], lab)
     return standing_runs(planned, lab.ledger, lab.paper)
 
 
@@ -204,25 +221,37 @@ def _wait_for_all(futures: list[Future], runner: Runner, until: _Until) -> None:
         raise
 
 
-def _attempt(run: PlannedRun, number: int, lab: Laboratory, until: _Until) -> None:
-    """One attempt at a run, in one of the host's places; none once all is over."""
+def _record_not_run(runs: Iterable[tuple[PlannedRun, int, Reason]], lab: Laboratory) -> None:
+    """Write down attempts that were not begun, by run and number; say so once for each reason."""
+    said: Counter[tuple[str, str]] = Counter()
+    for run, number, reason in runs:
+        common = _begin(run, number, lab)
+        _end(common, run, lab, seconds=0.0, status=Status.CANCELLED, reason=reason)
+        said[run.experiment.id, reason.sentence] += 1
+    for (experiment, sentence), count in said.items():
+        lab.say(f"{experiment} | {counted(count, 'run')} left out. {sentence}")
+
+
+def _attempt(run: PlannedRun, number: int, lab: Laboratory, until: _Until, halts: Halts) -> None:
+    """One attempt at a run, in one of the host's places; none once all is over, or while its experiment
+    is halted."""
+    if halts.puts_aside(run):
+        return
     with lab.slots.hold(lambda: until.over) as gpus:
-        if gpus is not None:
-            _attempt_with(gpus, run, number, lab, until)
+        if gpus is not None and not halts.puts_aside(run):
+            halts.take(run, _attempt_with(gpus, run, number, lab, until))
 
 
-def _attempt_with(
-    gpus: tuple[int, ...], run: PlannedRun, number: int, lab: Laboratory, until: _Until
-) -> None:
+def _begin(run: PlannedRun, number: int, lab: Laboratory) -> dict[str, Any]:
+    """Write down the start of an attempt; what its end has in common with it."""
     identity, experiment = run.identity, run.experiment
-    started_at, clock = datetime.now(UTC), time.monotonic()
     common = {
         "run_key": identity.run_key,
         "number": number,
         "experiment": experiment.id,
         "purpose": identity.purpose,
         "seed": identity.seed,
-        "started_at": started_at,
+        "started_at": datetime.now(UTC),
         "runner": lab.runner.name,
     }
     lab.ledger.append(
@@ -238,18 +267,33 @@ def _attempt_with(
         ),
         actor=lab.actor,
     )
+    return common
+
+
+def _end(common: dict[str, Any], run: PlannedRun, lab: Laboratory, **ended: Any) -> Attempt:
+    """Write down the end of an attempt."""
+    attempt = Attempt(**common, kind=run.experiment.kind, **ended)
+    lab.ledger.append(lab.paper, AttemptFinished(attempt=attempt), actor=lab.actor)
+    return attempt
+
+
+def _attempt_with(
+    gpus: tuple[int, ...], run: PlannedRun, number: int, lab: Laboratory, until: _Until
+) -> Attempt:
+    clock = time.monotonic()
+    common = _begin(run, number, lab)
     lab.scratch.mkdir(parents=True, exist_ok=True)
     place = Path(tempfile.mkdtemp(prefix="run-", dir=lab.scratch))
 
-    def finish(**ended: Any) -> None:
+    def finish(**ended: Any) -> Attempt:
         seconds = round(time.monotonic() - clock, 3)
-        attempt = Attempt(**common, kind=experiment.kind, seconds=seconds, **ended)
-        lab.ledger.append(lab.paper, AttemptFinished(attempt=attempt), actor=lab.actor)
+        attempt = _end(common, run, lab, seconds=seconds, **ended)
         why = f": {attempt.reason.sentence}" if attempt.reason else ""
         lab.say(f"{_name(run)} | {attempt.status}, {seconds:.1f} s{why}")
+        return attempt
 
     try:
-        finish(**_run_in(place, gpus, run, lab, until))
+        return finish(**_run_in(place, gpus, run, lab, until))
     except Exception as error:
         sentence = f"{type(error).__name__}: {error}"
         finish(status=Status.FAILED, reason=Reason(code="internal_error", sentence=sentence))

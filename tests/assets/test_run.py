@@ -175,15 +175,48 @@ RUN_FAULTS = {
 def test_a_bad_run_is_named_counted_and_kept(project, opened, capsys, behaviour):
     status, sentence = RUN_FAULTS[behaviour]
     make_bundle(
-        project / "papers" / "tiny", behaviour=behaviour, timeout=2 if behaviour == "hang" else 30
+        project / "papers" / "tiny",
+        behaviour=behaviour,
+        timeout=2 if behaviour == "hang" else 30,
+        seeds=[1, 2],  # a third is not run where two failed alike, see below
     )
     assert main(["run", "tiny"]) == 2
     out = capsys.readouterr().out
     assert re.search(sentence, re.sub(r"\s+", " ", out)), out
-    assert [str(attempt.status) for attempt in executed(opened)] == [status] * 3
+    assert [str(attempt.status) for attempt in executed(opened)] == [status] * 2
     assert {v.verdict for v in scores_of(opened).verdicts} == {Verdict.NOT_RUN}
     assert "Traceback" not in out
     assert (project / "reports" / "tiny" / "report.html").exists()
+
+
+@pytest.mark.parametrize("behaviour", ["silent", "text"])
+def test_runs_of_an_experiment_that_failed_alike_are_left_out_and_counted(
+    project, opened, capsys, behaviour
+):
+    folder = make_bundle(project / "papers" / "tiny", behaviour=behaviour, seeds=[1, 2, 3, 4, 5])
+    config = project / "repro.yaml"
+    config.write_text(config.read_text() + "workers: 1\n")
+    assert main(["run", "tiny"]) == 2
+    said = re.sub(r"\s+", " ", capsys.readouterr().out)
+    assert "2 of 5 runs failed: noisy with seed 1" in said
+    assert "3 of 5 runs were not started" in said
+    made = executed(opened)
+    assert [str(attempt.status) for attempt in made] == ["failed"] * 2 + ["cancelled"] * 3
+    assert [attempt.seed for attempt in made] == [1, 2, 3, 4, 5]
+    verdict = scores_of(opened).verdicts[0]
+    assert (verdict.verdict, verdict.n, verdict.planned) == (Verdict.NOT_RUN, 0, 5)
+    why_not = made[0].reason.sentence.rstrip(".")
+    report = (project / "reports" / "tiny" / "report.md").read_text()
+    assert report.count(f"ended the same way: {why_not}") >= 3
+    assert main(["why", "tiny", "noisy-plain"]) == 0
+    said = re.sub(r"\s+", " ", capsys.readouterr().out)
+    assert "rests on 5 runs, 0 with a value" in said and said.count("Not run: the first 2") >= 3
+    assert main(["log", "tiny"]) == 0  # of a run that was made
+    assert f"seed 2 {behaviour}" in capsys.readouterr().out
+    settings = folder / "code" / "config.json"
+    settings.write_text(settings.read_text().replace(behaviour, "well"))
+    assert main(["run", "tiny"]) == 0
+    assert scores_of(opened).verdicts[0].n == 5
 
 
 def test_failed_runs_are_tried_again_and_both_attempts_stay(project, opened):

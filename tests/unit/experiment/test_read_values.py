@@ -128,11 +128,11 @@ def test_every_finite_value_comes_through_unchanged(out, values):
             "metrics.json: is no usable JSON: it is nested too deeply.",
         ),
         (GOOD.replace("3.9", "1" * 5000), "metrics_malformed", None),
-        (GOOD.replace("3.9", "1" * 400), "metrics_malformed", None),
-        (GOOD.replace("3.9", '"3.9"'), "metrics_malformed", None),
-        (GOOD.replace("3.9", "true"), "metrics_malformed", None),
-        (GOOD.replace("3.9", "null"), "metrics_malformed", None),
-        (GOOD.replace("3.9", "[3.9]"), "metrics_malformed", None),
+        (GOOD.replace("3.9", "1" * 400), "metrics_no_number", None),
+        (GOOD.replace("3.9", '"3.9"'), "metrics_no_number", None),
+        (GOOD.replace("3.9", "true"), "metrics_no_number", None),
+        (GOOD.replace("3.9", "null"), "metrics_no_number", None),
+        (GOOD.replace("3.9", "[3.9]"), "metrics_no_number", None),
         (GOOD.replace('"value": 3.9', '"value": 3.9, "sd": 1'), "metrics_malformed", None),
         ('{"a": 3.9, "b": 4}', "metrics_malformed", None),
         ("[1, 2]", "metrics_malformed", None),
@@ -320,12 +320,12 @@ def test_a_mapping_finds_the_value_that_a_reader_would(out, mapping, value):
         ),
         (
             "{claim: a, file: r.json, json: $.final.note}",
-            "metrics_malformed",
+            "metrics_no_number",
             "r.json: the value of 'a' is no number: 'x'.",
         ),
         (
             "{claim: a, file: r.json, json: $.final}",
-            "metrics_malformed",
+            "metrics_no_number",
             "r.json: the value of 'a' is no number: '{'acc': '0.875', 'note': 'x'}'.",
         ),
         (
@@ -346,7 +346,7 @@ def test_a_mapping_finds_the_value_that_a_reader_would(out, mapping, value):
         ),
         (
             "{claim: a, file: t.csv, csv: {column: split}}",
-            "metrics_malformed",
+            "metrics_no_number",
             "t.csv: the value of 'a' is no number: 'train'.",
         ),
         (
@@ -382,9 +382,9 @@ def test_a_mapping_finds_the_value_that_a_reader_would(out, mapping, value):
         ("{claim: a, file: deep.json, json: $.x}", "metrics_malformed", None),
         ("{claim: a, file: wide.csv, csv: {column: acc}}", "metrics_malformed", None),
         ("{claim: a, file: nan.json, json: $.x}", "metrics_not_finite", None),
-        ("{claim: a, file: bool.json, json: $.x}", "metrics_malformed", None),
-        ("{claim: a, file: digits.json, json: $.x}", "metrics_malformed", None),
-        ("{claim: a, file: short.csv, csv: {column: acc}}", "metrics_malformed", None),
+        ("{claim: a, file: bool.json, json: $.x}", "metrics_no_number", None),
+        ("{claim: a, file: digits.json, json: $.x}", "metrics_no_number", None),
+        ("{claim: a, file: short.csv, csv: {column: acc}}", "metrics_no_number", None),
     ],
 )
 def test_a_mapping_that_finds_no_number_is_refused(out, mapping, code, sentence):
@@ -412,7 +412,7 @@ def test_the_last_value_counts_whatever_stands_before_it(out):
     assert mapped(out, "{claim: a, file: t.csv, csv: {column: acc}}")[0] == {"a": 0.75}
     (out / "t.csv").write_text("acc\n0.5\n0.75\n-\n")
     outputs = task("outputs:\n  - {claim: a, file: t.csv, csv: {column: acc}}\n").outputs
-    assert refused(out, claims=("a",), outputs=outputs)[0] == "metrics_malformed"
+    assert refused(out, claims=("a",), outputs=outputs)[0] == "metrics_no_number"
 
 
 def test_a_mapped_file_from_before_the_run_is_stale(out):
