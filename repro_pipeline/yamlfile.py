@@ -63,7 +63,12 @@ def parse_model(text: str, model: type[Model], *, name: str) -> Model:
     """
     document = read_yaml(text, name)
     if not isinstance(document.value, dict):
-        raise FileFormatError("must be a mapping of keys to values.", where=f"{name}:1")
+        alone = isinstance(document.value, str)
+        raise FileFormatError(
+            "must be a mapping of keys to values.",
+            where=f"{name}:{document.line(())}",
+            hint="Write a colon and a space between a key and its value." if alone else "",
+        )
     try:
         return model.model_validate_json(json.dumps(document.value), strict=True)
     except ValidationError as error:

@@ -61,7 +61,7 @@ def read_yaml(text: str, name: str) -> Document:
         what = f"holds the character U+{ord(text[error.position]):04X}, which YAML does not allow."
         raise FileFormatError(what, where=f"{name}:{line}") from None
     except yaml.MarkedYAMLError as error:
-        raise _no_yaml(error, name) from None
+        raise _no_yaml(error, text, name) from None
     except RecursionError:
         raise FileFormatError(f"is nested more than {DEEPEST} deep.", where=name) from None
     if node is None:
@@ -75,14 +75,91 @@ def too_large(name: str) -> FileFormatError:
     return FileFormatError(f"is larger than {LARGEST >> 20} MiB.", where=name)
 
 
-def _no_yaml(error: yaml.MarkedYAMLError, name: str) -> FileFormatError:
+def _no_yaml(error: yaml.MarkedYAMLError, text: str, name: str) -> FileFormatError:
     mark = error.problem_mark or error.context_mark
+    if mark and (known := _known_slip(error, text.splitlines())):
+        line, what, hint = known
+        return FileFormatError(f"is no valid YAML: {what}", where=f"{name}:{line}", hint=hint)
     hint = "Indent with spaces, not with tabs." if "'\\t'" in (error.problem or "") else ""
     if "flow" in (error.context or ""):
         hint = "Within [] and {} write a text that holds one of , : ? # [ ] { } in quotes."
     problem = ", ".join(part for part in (error.context, error.problem) if part)
     where = f"{name}:{mark.line + 1}" if mark else name
     return FileFormatError(f"is no valid YAML: {problem}.", where=where, hint=hint)
+
+
+_READ, _SHOWN = 500, 60
+"""Characters of a line that are looked at for a slip, and of its value that are shown."""
+_KEY_AND_TEXT = re.compile(r"\s*(?:- +)*(?P<key>[\w.-]+)(?: +(?P<text>.+?))?\s*")
+"""A line that would be a key with its value, were there a colon."""
+_TIGHT = re.compile(r"\s*(?:- +)*(?P<key>[\w.-]+):(?P<text>[^\s:/].*?)\s*")
+_HAS_KEY = re.compile(r"\s*(?:- +)*[^\s#'\"][^:]*:(?:\s|$)")
+
+
+def _known_slip(error: yaml.MarkedYAMLError, lines: list[str]) -> tuple[int, str, str] | None:
+    """Line, sentence and hint of what people often get wrong; None for what is told as the parser does."""
+    problem, context = error.problem or "", error.context or ""
+    here = error.problem_mark or error.context_mark
+    start = error.context_mark or here
+    if "could not find expected ':'" in problem:
+        return _without_colon(start.line, lines)
+    if "expected '<document start>', but found '<block mapping" in problem:
+        before = _line_before(here.line, lines)
+        return None if before is None else _without_colon(before, lines)
+    if "mapping values are not allowed" in problem:
+        return _colon_not_allowed(here, lines)
+    if "quoted scalar" in context and "end of stream" in problem:
+        return start.line + 1, "the quote that opens here is never closed.", ""
+    if "flow" in context and here.line > start.line:
+        sign = "[" if "sequence" in context else "{"
+        what = (
+            f"the {sign} that opens on line {start.line + 1} is not closed, or a comma is missing."
+        )
+        return here.line + 1, what, ""
+    if "expected <block end>" in problem:
+        what = "this line starts in another column than those that it goes with."
+        return (
+            here.line + 1,
+            what,
+            "Keys of one mapping, and items of one list, are indented alike.",
+        )
+    return None
+
+
+def _without_colon(at: int, lines: list[str]) -> tuple[int, str, str] | None:
+    """What to say of a line that is no key with a value; None for one that may be."""
+    line = lines[at][:_READ] if at < len(lines) else ""
+    if not line.isprintable():
+        return None
+    if found := _TIGHT.fullmatch(line):
+        what = f"behind '{found['key']}:' a space is missing."
+    elif found := _KEY_AND_TEXT.fullmatch(line):
+        what = f"behind '{found['key']}' a colon is missing."
+    else:
+        return None
+    value = found["text"] or "…"
+    shown = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"
+    return at + 1, what, f"Write `{found['key']}: {shown}`."
+
+
+def _colon_not_allowed(here: yaml.Mark, lines: list[str]) -> tuple[int, str, str] | None:
+    """What to say of a colon where there can be none: the line before it may lack its own."""
+    if _HAS_KEY.match(lines[here.line][: here.column]):
+        hint = "Write a text that holds a colon and a space in quotes."
+        return here.line + 1, "a second colon stands in this line.", hint
+    before = _line_before(here.line, lines)
+    if before is None:
+        return None
+    if not _HAS_KEY.match(lines[before]):
+        return _without_colon(before, lines)
+    what = f"this line is indented deeper than line {before + 1}, which has a value already."
+    return here.line + 1, what, "Indent the keys of one mapping alike."
+
+
+def _line_before(at: int, lines: list[str]) -> int | None:
+    """The last line before another that is neither empty nor a comment."""
+    told = (n for n in range(at - 1, -1, -1) if lines[n].strip() and lines[n].lstrip()[0] != "#")
+    return next(told, None)
 
 
 class _Loader(yaml.SafeLoader):

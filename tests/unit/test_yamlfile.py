@@ -365,7 +365,11 @@ def test_a_float_as_python_prints_it_is_read_as_that_float(value):
         ("", "f.yaml: is empty."),
         ("# nothing\n", "f.yaml: is empty."),
         ("- a\n", "f.yaml:1: must be a mapping of keys to values."),
-        ("just words\n", "f.yaml:1: must be a mapping of keys to values."),
+        (
+            "just words\n",
+            "f.yaml:1: must be a mapping of keys to values. "
+            "Write a colon and a space between a key and its value.",
+        ),
         ("schema: 1\nschema: 1\n", "f.yaml:2: the key 'schema' stands twice."),
         ("code:\n  path: a\n  path: b\n", "f.yaml:3: the key 'path' stands twice."),
         ("code: {path: a, 'path': b}\n", "f.yaml:1: the key 'path' stands twice."),
@@ -401,6 +405,36 @@ def test_what_is_no_usable_yaml_is_refused_with_its_line(text, sentence):
     assert told == sentence or (
         sentence is None and re.match(r"f\.yaml:\d: is no valid YAML", told)
     )
+
+
+NO_COLON = "is no valid YAML: behind '{0}' a colon is missing. Write `{0}: {1}`."
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("title My paper\nschema: 1\n", 1, NO_COLON.format("title", "My paper")),
+        ("schema: 1\ntitle My paper\nclaims: []\n", 2, NO_COLON.format("title", "My paper")),
+        ("schema: 1\n\n# why\ntitle My paper", 4, NO_COLON.format("title", "My paper")),
+        ("title My paper\n\n# why\nschema: 1\n", 1, NO_COLON.format("title", "My paper")),
+        ("claims:\n  - id a\n    metric: b\n", 2, NO_COLON.format("id", "a")),
+        ("claims:\n  - id: a\n    metric b\n    unit: x\n", 3, NO_COLON.format("metric", "b")),
+        ("code:\n  path a\n  name: b\n", 2, NO_COLON.format("path", "a")),
+        ("schema: 1\nseeds\n", 2, NO_COLON.format("seeds", "…")),
+        (f"schema: 1\na {'x' * 90}\nb: 2\n", 2, NO_COLON.format("a", "x" * 60 + "…")),
+        ("schema:1\nclaims: []\n", 1, "behind 'schema:' a space is missing. Write `schema: 1`."),
+        ("schema: 1\ntitle: My paper: a study\n", 2, "a second colon stands in this line."),
+        ("schema: 1\n  claims: []\n", 2, "indented deeper than line 1, which has a value already."),
+        ("code:\n  path: a\n name: b\n", 3, "starts in another column than those that it goes"),
+        ("schema: 1\ntitle: 'My\nclaims: []\n", 2, "the quote that opens here is never closed."),
+        ("claims: [a, b\nseeds: 3\n", 2, "the [ that opens on line 1 is not closed, or a comma"),
+        ("code: {path: a\nseeds: 3\n", 2, "the { that opens on line 1 is not closed, or a comma"),
+    ],
+)
+def test_a_slip_is_told_with_its_own_line_and_what_is_missing(text, line, said):
+    (told,) = refused(text)
+    assert told.startswith(f"f.yaml:{line}: is no valid YAML: ")
+    assert said in told
 
 
 LAUGHS = """
