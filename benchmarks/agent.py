@@ -10,10 +10,10 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from repro_pipeline.agent.budget import KINDS, spent
-from repro_pipeline.agent.chat import ChatAnswer, ChatRequest
 from repro_pipeline.agent.standing import kind_of
 from repro_pipeline.agent.story import by_role
+from repro_pipeline.asking.budget import KINDS, spent
+from repro_pipeline.chat import ChatAnswer, ChatRequest
 from repro_pipeline.experiment.spec import Purpose
 from resources.opening import open_project
 

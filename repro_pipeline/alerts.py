@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from repro_pipeline.agent.budget import KINDS, spent
+from repro_pipeline.asking.budget import KINDS, spent
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.environment.model import DataManifest
 from repro_pipeline.frozen import Frozen, digest

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from repro_pipeline.agent.chat import Price
 from repro_pipeline.bundle.task import Budget
+from repro_pipeline.chat import Price
 from repro_pipeline.environment.audit import FindingKind
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.quantities import Bytes, Fraction, Seconds, Share

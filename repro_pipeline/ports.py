@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Protocol
 
-from repro_pipeline.agent.chat import ChatAnswer, ChatRequest, ModelInfo
+from repro_pipeline.chat import ChatAnswer, ChatRequest, ModelInfo
 from repro_pipeline.environment.model import ContainerImage
 from repro_pipeline.ledger.events import Event, Head, Payload
 from repro_pipeline.lineage.literature import Brought, Exclusions

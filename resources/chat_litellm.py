@@ -11,7 +11,7 @@ import os
 from types import ModuleType
 from typing import Any, NoReturn
 
-from repro_pipeline.agent.chat import (
+from repro_pipeline.chat import (
     ChatAnswer,
     ChatRequest,
     ContextExceeded,

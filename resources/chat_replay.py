@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from repro_pipeline.agent.chat import ChatAnswer, ChatRequest, ModelInfo, NotRecorded, Price
-from repro_pipeline.agent.sameness import compare
-from repro_pipeline.agent.session import read_session, roles_of
+from repro_pipeline.asking.sameness import compare
+from repro_pipeline.asking.session import read_session, roles_of
+from repro_pipeline.chat import ChatAnswer, ChatRequest, ModelInfo, NotRecorded, Price
 
 
 class ReplayChat:

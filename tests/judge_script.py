@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repro_pipeline.agent.chat import ChatRequest
+from repro_pipeline.chat import ChatRequest
 from tests.bench_suites import REFERENCE
 
 QUOTE = "wrong += rng.random() < threshold"

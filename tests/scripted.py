@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 
-from repro_pipeline.agent.chat import ChatAnswer, ChatRequest, ModelInfo, Price, Usage, tokens_of
+from repro_pipeline.chat import ChatAnswer, ChatRequest, ModelInfo, Price, Usage, tokens_of
 
 Said = str | dict | Exception | ChatAnswer
 

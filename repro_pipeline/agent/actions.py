@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from repro_pipeline.agent.asking import Desk, ask
-from repro_pipeline.agent.budget import BudgetExceeded
-from repro_pipeline.agent.chat import ChatError
 from repro_pipeline.agent.coder import CodingTool, Order
 from repro_pipeline.agent.decisions import (
     Assume,
@@ -23,10 +20,13 @@ from repro_pipeline.agent.decisions import (
     Summary,
 )
 from repro_pipeline.agent.material import Material
-from repro_pipeline.agent.prompt import Block
 from repro_pipeline.agent.standing import Standing
 from repro_pipeline.agent.trials import Trials
 from repro_pipeline.agent.workspace import Change, Workspace
+from repro_pipeline.asking.ask import Desk, ask
+from repro_pipeline.asking.budget import BudgetExceeded
+from repro_pipeline.asking.prompt import Block
+from repro_pipeline.chat import ChatError
 from repro_pipeline.errors import UserError
 from repro_pipeline.experiment.model import RunSet
 from repro_pipeline.ledger.events import AssumptionRecorded, PatchApplied

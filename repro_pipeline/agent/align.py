@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 
 from repro_pipeline.agent.align_judge import gather_alignment
-from repro_pipeline.agent.asking import Desk, ask
-from repro_pipeline.agent.blind_check import guard_for
+from repro_pipeline.asking.ask import Desk, ask
 from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.claims.blind_check import guard_for
 from repro_pipeline.claims.blinding import blind_paper, secrets_for
 from repro_pipeline.claims.masking import Reach, mask_text
 from repro_pipeline.claims.model import ReportedClaims

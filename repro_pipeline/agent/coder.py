@@ -12,13 +12,13 @@ from typing import Annotated, Literal, Protocol
 
 from pydantic import Field, StringConstraints
 
-from repro_pipeline.agent.asking import Desk, ask
 from repro_pipeline.agent.decisions import ChangeCode, Text
 from repro_pipeline.agent.material import Material
-from repro_pipeline.agent.prompt import Block, Part, cut_middle
 from repro_pipeline.agent.state import claims_text
 from repro_pipeline.agent.trials import Trials
 from repro_pipeline.agent.workspace import LARGEST, Change, EditError, Workspace
+from repro_pipeline.asking.ask import Desk, ask
+from repro_pipeline.asking.prompt import Block, Part, cut_middle
 from repro_pipeline.frozen import Frozen
 
 TURNS = 8

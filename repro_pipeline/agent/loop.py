@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from repro_pipeline.agent.actions import Outcome, Tools, is_of_answer, perform
-from repro_pipeline.agent.asking import ask
-from repro_pipeline.agent.budget import BudgetExceeded
-from repro_pipeline.agent.chat import ChatError
 from repro_pipeline.agent.decisions import Decision, Stop, Summary
 from repro_pipeline.agent.judge import doubts, open_points
-from repro_pipeline.agent.prompt import Block, Values
 from repro_pipeline.agent.standing import SUMMARISING, Standing, recurrences_with, standing_of
 from repro_pipeline.agent.state import claims_text, planner_values
+from repro_pipeline.asking.ask import ask
+from repro_pipeline.asking.budget import BudgetExceeded
+from repro_pipeline.asking.prompt import Block, Values
+from repro_pipeline.chat import ChatError
 from repro_pipeline.errors import UserError
 from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.ledger.events import AgentStepped

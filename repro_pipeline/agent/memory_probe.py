@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from repro_pipeline.agent.asking import Desk, ask
-from repro_pipeline.agent.prompt import Block
+from repro_pipeline.asking.ask import Desk, ask
+from repro_pipeline.asking.prompt import Block
 from repro_pipeline.claims.blinding import secrets_for
 from repro_pipeline.claims.masking import Reach, mask_text
 from repro_pipeline.claims.model import Claim, ClaimId, ReportedClaims

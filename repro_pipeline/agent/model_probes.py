@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from repro_pipeline.agent.asking import Desk
-from repro_pipeline.agent.blind_check import guard_for
-from repro_pipeline.agent.chat import ChatRequest
 from repro_pipeline.agent.memory_probe import STEP as MEMORY
 from repro_pipeline.agent.memory_probe import probe_memory
-from repro_pipeline.agent.prompt import checked_text
+from repro_pipeline.asking.ask import Desk
+from repro_pipeline.asking.prompt import checked_text
 from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.chat import ChatRequest
+from repro_pipeline.claims.blind_check import guard_for
 from repro_pipeline.claims.blinding import secrets_for
 from repro_pipeline.claims.chosen import STEP as CLAIMS
 from repro_pipeline.claims.leaks import shown_text

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from repro_pipeline.agent.decisions import Summary
 from repro_pipeline.agent.material import BlindClaim, Material
-from repro_pipeline.agent.prompt import Block, cut_middle
 from repro_pipeline.agent.standing import Standing
+from repro_pipeline.asking.prompt import Block, cut_middle
 
 MOST = {
     "claims": 8000,

@@ -8,20 +8,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from repro_pipeline.agent.actions import Tools
-from repro_pipeline.agent.asking import Desk
-from repro_pipeline.agent.blind_check import guard_for
-from repro_pipeline.agent.chat import tokens_of
 from repro_pipeline.agent.coder import FILES_SHOWN, HISTORY, ModelCoder
 from repro_pipeline.agent.loop import End, PaperReproAgent
 from repro_pipeline.agent.material import Material, material_of
 from repro_pipeline.agent.mode import packages_for_agent
-from repro_pipeline.agent.prompt import Block
 from repro_pipeline.agent.state import MOST
 from repro_pipeline.agent.submission import complete
 from repro_pipeline.agent.trials import Trials, implementation_of
 from repro_pipeline.agent.workspace import Workspace
+from repro_pipeline.asking.ask import Desk
+from repro_pipeline.asking.prompt import Block
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.bundle.task import Budget
+from repro_pipeline.chat import tokens_of
+from repro_pipeline.claims.blind_check import guard_for
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.errors import UserError

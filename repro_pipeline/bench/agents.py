@@ -16,9 +16,6 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from repro_pipeline.agent.asking import Desk, ask
-from repro_pipeline.agent.blind_check import guard_for
-from repro_pipeline.agent.chat import Malformed
 from repro_pipeline.agent.decisions import (
     ChangeCode,
     Compare,
@@ -31,13 +28,16 @@ from repro_pipeline.agent.decisions import (
 from repro_pipeline.agent.loop import PaperReproAgent
 from repro_pipeline.agent.memory_probe import probe_memory
 from repro_pipeline.agent.mode import packages_for_agent
-from repro_pipeline.agent.prompt import Block, Values
 from repro_pipeline.agent.standing import Standing
 from repro_pipeline.agent.state import claims_text
 from repro_pipeline.agent.write import Ground, write_code
+from repro_pipeline.asking.ask import Desk, ask
+from repro_pipeline.asking.prompt import Block, Values
 from repro_pipeline.bench.given import ReadTask, read_task
 from repro_pipeline.bench.trial import DETAILS, Assignment, Produced
 from repro_pipeline.bundle.folder import open_bundle
+from repro_pipeline.chat import Malformed
+from repro_pipeline.claims.blind_check import guard_for
 from repro_pipeline.environment.make import make_environment
 from repro_pipeline.environment.manifest import make_manifest
 from repro_pipeline.errors import UserError

@@ -9,11 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from repro_pipeline.agent.align import ask_judge, masked_texts, texts_of
-from repro_pipeline.agent.asking import Desk
-from repro_pipeline.agent.blind_check import guard_for
+from repro_pipeline.asking.ask import Desk
 from repro_pipeline.bench.given import read_task
 from repro_pipeline.bench.suite import SuiteTask
 from repro_pipeline.bundle.task import Budget
+from repro_pipeline.claims.blind_check import guard_for
 from repro_pipeline.evidence.alignment import Level
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.project import Project

@@ -16,7 +16,6 @@ from typing import Annotated, Protocol
 from pydantic import Field
 
 from repro_pipeline.agent.actions import is_of_answer
-from repro_pipeline.agent.chat import ChatError
 from repro_pipeline.agent.submission import LOCK
 from repro_pipeline.bench.given import read_task, write_given
 from repro_pipeline.bench.judging import NO_CODE, Aligned, aligned
@@ -26,6 +25,7 @@ from repro_pipeline.bench.places import GRADING, JUDGING, WORK, OpenProject
 from repro_pipeline.bench.plan import Contestant, Plan, TrialKey
 from repro_pipeline.bench.suite import Suite
 from repro_pipeline.bundle.task import Budget
+from repro_pipeline.chat import ChatError
 from repro_pipeline.config import Agent as AgentConfig
 from repro_pipeline.config import Docker, ProjectConfig, Roles
 from repro_pipeline.environment.make import make_environment

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from repro_pipeline.agent.asking import Desk, ask, no_guard
-from repro_pipeline.agent.prompt import Block
+from repro_pipeline.asking.ask import Desk, ask, no_guard
+from repro_pipeline.asking.prompt import Block
 from repro_pipeline.bundle.folder import TASK_NAME
 from repro_pipeline.bundle.task import Task
 from repro_pipeline.claims.extract import extract_claims, no_claims

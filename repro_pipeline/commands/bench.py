@@ -354,7 +354,7 @@ def _limits(text: str, where: str, model: type[BaseModel]) -> dict[str, object]:
 
 def _keep_session(bench: BenchResource, key: TrialKey, folder: Path) -> None:
     """Write what the models answered in a trial, so far as it came."""
-    from repro_pipeline.agent.session import recorded, write_session
+    from repro_pipeline.asking.session import recorded, write_session
     from repro_pipeline.bench.places import JUDGING, WORK
     from repro_pipeline.config import CONFIG_NAME
     from resources.opening import open_project

@@ -215,7 +215,7 @@ def _read(
     """The reader's answers, and what must be said."""
     from functools import partial
 
-    from repro_pipeline.agent.asking import Desk, ask, no_guard
+    from repro_pipeline.asking.ask import Desk, ask, no_guard
     from repro_pipeline.commands import opening
     from repro_pipeline.corebench.answers import by_reader
     from repro_pipeline.ledger.events import PROJECT_CHAIN

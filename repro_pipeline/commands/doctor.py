@@ -204,7 +204,7 @@ def _models(project: Project, ask: bool) -> Iterator[Finding]:
 
 
 def _answer_of(project: Project, role: str) -> str:
-    from repro_pipeline.agent.chat import ChatRequest, Message
+    from repro_pipeline.chat import ChatRequest, Message
 
     question = ChatRequest(
         step="doctor", role=role, messages=[Message(role="user", content="Say yes.")], max_tokens=1

@@ -174,7 +174,7 @@ def _judged(
     """What the project's judge says of the heaviest leaves without a grade, and what must be said."""
     from functools import partial
 
-    from repro_pipeline.agent.asking import Desk, ask, no_guard
+    from repro_pipeline.asking.ask import Desk, ask, no_guard
     from repro_pipeline.commands import opening
     from repro_pipeline.ledger.events import PROJECT_CHAIN
     from repro_pipeline.paperbench.judge import judge_leaves

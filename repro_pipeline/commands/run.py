@@ -160,7 +160,7 @@ def _run_one(project: Project, paper: str, stage: str | None, how: Mapping[str, 
 
 def _keep_session(project: Project, paper: str, path: Path) -> None:
     """Write all answers that the ledger holds of a paper's questions into a session's file."""
-    from repro_pipeline.agent.session import recorded, write_session
+    from repro_pipeline.asking.session import recorded, write_session
 
     events = project.ledger.events(paper, kinds={"model_called"})
     write_session(recorded(events, project.store), path)

@@ -12,9 +12,9 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field, model_validator
 
-from repro_pipeline.agent.budget import BudgetExceeded
-from repro_pipeline.agent.prompt import Block
-from repro_pipeline.agent.questions import Asks, shown
+from repro_pipeline.asking.budget import BudgetExceeded
+from repro_pipeline.asking.prompt import Block
+from repro_pipeline.asking.questions import Asks, shown
 from repro_pipeline.bundle.task import CsvColumn, OutputMapping
 from repro_pipeline.corebench.score import AnswerGiven, Scalar, number_in
 from repro_pipeline.errors import UserError

@@ -7,11 +7,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from repro_pipeline.agent.asking import ask
-from repro_pipeline.agent.blind_check import guard_for
-from repro_pipeline.agent.chat import ChatError
-from repro_pipeline.agent.prompt import Block
+from repro_pipeline.asking.ask import ask
+from repro_pipeline.asking.prompt import Block
 from repro_pipeline.bundle.task import Task
+from repro_pipeline.chat import ChatError
+from repro_pipeline.claims.blind_check import guard_for
 from repro_pipeline.claims.blinding import blind_paper
 from repro_pipeline.claims.chosen import reader_desk
 from repro_pipeline.claims.model import ReportedClaims

@@ -13,8 +13,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from repro_pipeline.agent.prompt import Block
-from repro_pipeline.agent.questions import Asks, shown
+from repro_pipeline.asking.prompt import Block
+from repro_pipeline.asking.questions import Asks, shown
 from repro_pipeline.errors import UserError
 from repro_pipeline.evidence.spans import CodeSpan, code_fault
 from repro_pipeline.frozen import Frozen

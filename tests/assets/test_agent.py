@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from repro_pipeline.agent.budget import Account
-from repro_pipeline.agent.chat import ChatRequest, NoModel, Unavailable
 from repro_pipeline.agent.memory_probe import STEP as MEMORY
-from repro_pipeline.agent.prompt import checked_text
-from repro_pipeline.agent.session import read_session
+from repro_pipeline.asking.budget import Account
+from repro_pipeline.asking.prompt import checked_text
+from repro_pipeline.asking.session import read_session
 from repro_pipeline.bundle.task import Budget
+from repro_pipeline.chat import ChatRequest, NoModel, Unavailable
 from repro_pipeline.cli import main
 from repro_pipeline.evidence.model import IntegrityEvidence
 from repro_pipeline.experiment.implementation import Implementation
@@ -151,7 +151,7 @@ def use(project: Path, monkeypatch: pytest.MonkeyPatch):
 
         resource._open.cache_clear()
         model = ScriptedModel(script)
-        monkeypatch.setattr("repro_pipeline.agent.asking.TRIES", 1)
+        monkeypatch.setattr("repro_pipeline.asking.ask.TRIES", 1)
         monkeypatch.setattr("resources.chat_litellm.LiteLlmChat", lambda roles: model)
         return model
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from repro_pipeline.agent.chat import ChatRequest
-from repro_pipeline.agent.prompt import FOLDER, load_prompt
-from repro_pipeline.agent.sameness import compare
-from repro_pipeline.agent.session import read_session
+from repro_pipeline.asking.prompt import FOLDER, load_prompt
+from repro_pipeline.asking.sameness import compare
+from repro_pipeline.asking.session import read_session
+from repro_pipeline.chat import ChatRequest
 from repro_pipeline.cli import main
 from repro_pipeline.scoring.model import Scores
 from repro_pipeline.stages import latest, output_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from repro_pipeline.agent.chat import ChatRequest, NotAuthorised
+from repro_pipeline.chat import ChatRequest, NotAuthorised
 from repro_pipeline.cli import main
 from repro_pipeline.scoring.model import Scores
 from repro_pipeline.stages import latest, output_of

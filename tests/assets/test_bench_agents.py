@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from repro_pipeline.agent.chat import ChatRequest, Unavailable
 from repro_pipeline.bench.results import rows_of
+from repro_pipeline.chat import ChatRequest, Unavailable
 from repro_pipeline.cli import main
 from resources.opening import open_project
 from tests.bench_suites import CONFIG, REFERENCE, SPEC, make_suite, truth
@@ -115,7 +115,7 @@ def test_each_loop_leaves_code_that_is_graded(run, agent, plan, asked, capsys):
 
 
 def test_a_model_that_is_down_leaves_no_row_and_the_same_command_goes_on(run, monkeypatch, capsys):
-    monkeypatch.setattr("repro_pipeline.agent.asking.TRIES", 1)
+    monkeypatch.setattr("repro_pipeline.asking.ask.TRIES", 1)
     down = [*PLAN[:2], Unavailable("the provider is down.")]
     code, row, _ = run("loop", down)
     assert code == 2 and row is None

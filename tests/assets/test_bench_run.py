@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from repro_pipeline.agent.chat import ChatRequest
 from repro_pipeline.bench.card import Card
 from repro_pipeline.bench.results import plan_of, rows_of
+from repro_pipeline.chat import ChatRequest
 from repro_pipeline.cli import main
 from repro_pipeline.commands import opening
 from repro_pipeline.definitions import build_definitions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from repro_pipeline.agent.align_judge import gather_alignment
-from repro_pipeline.agent.asking import ask
+from repro_pipeline.asking.ask import ask
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.paperbench.judge import judge_leaves
 from repro_pipeline.paperbench.tree import Category, TaskNode

@@ -8,8 +8,8 @@ import pytest
 
 from repro_pipeline.agent.coder import ModelCoder, Order
 from repro_pipeline.agent.decisions import ChangeCode
-from repro_pipeline.agent.prompt import Block
 from repro_pipeline.agent.workspace import Workspace
+from repro_pipeline.asking.prompt import Block
 from tests.scripted import ScriptedModel
 
 WRITE = {"tool": "write", "path": "a.py", "content": "x = 1\nx = 1\n"}

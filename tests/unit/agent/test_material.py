@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from repro_pipeline.agent.blind_check import Leak, guard_for
 from repro_pipeline.agent.material import NotSent, material_of
 from repro_pipeline.agent.state import claims_text
 from repro_pipeline.bundle.folder import open_bundle
+from repro_pipeline.claims.blind_check import Leak, guard_for
 from repro_pipeline.claims.extract import extract_claims
 from repro_pipeline.config import SendToModels
 from repro_pipeline.lineage.model import Assumption, AssumptionLedger, AssumptionSource

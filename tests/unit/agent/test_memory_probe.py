@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from repro_pipeline.agent.blind_check import guard_for
-from repro_pipeline.agent.chat import Unavailable
 from repro_pipeline.agent.memory_probe import asked_of, judged, probe_memory
 from repro_pipeline.bundle.task import Budget
+from repro_pipeline.chat import Unavailable
+from repro_pipeline.claims.blind_check import guard_for
 from repro_pipeline.claims.model import Claim, ReportedClaims
 from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.paper.model import Cell, Paper, Source, SourceFormat, Table

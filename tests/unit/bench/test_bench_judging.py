@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from repro_pipeline.agent.chat import Unavailable
 from repro_pipeline.bench.judging import NO_CODE, aligned
 from repro_pipeline.bench.suite import open_suite
 from repro_pipeline.bundle.task import Budget
+from repro_pipeline.chat import Unavailable
 from repro_pipeline.config import ProjectConfig, Role, Roles
 from repro_pipeline.submission.place import make_folder
 from resources.opening import open_project
@@ -45,7 +45,7 @@ def test_all_three_levels_are_scored_and_the_judge_sees_no_reported_value(place)
 
 
 def test_a_judge_that_fails_leaves_levels_unscored_which_is_no_zero(place, monkeypatch):
-    monkeypatch.setattr("repro_pipeline.agent.asking.TRIES", 1)
+    monkeypatch.setattr("repro_pipeline.asking.ask.TRIES", 1)
     project, task = place(ScriptedModel([Unavailable("the provider is down.")]))
     found = aligned(project, task, task.reference, Budget())
     assert set(found.values) == set(NO_CODE.values) and set(found.values.values()) == {None}

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from repro_pipeline.agent.chat import (
+from repro_pipeline.chat import (
     ChatRequest,
     ContextExceeded,
     Message,

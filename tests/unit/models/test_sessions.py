@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from repro_pipeline.agent.chat import ChatRequest, Message, NotRecorded
-from repro_pipeline.agent.prompt import Block
-from repro_pipeline.agent.session import write_session
+from repro_pipeline.asking.prompt import Block
+from repro_pipeline.asking.session import write_session
+from repro_pipeline.chat import ChatRequest, Message, NotRecorded
 from repro_pipeline.errors import FileFormatError
 from resources.chat_replay import ReplayChat
 from tests.scripted import ScriptedModel

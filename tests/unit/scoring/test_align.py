@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repro_pipeline.agent.align_judge import Points, Sample, gather_alignment
-from repro_pipeline.agent.questions import shown
+from repro_pipeline.asking.questions import shown
 from repro_pipeline.errors import UserError
 from repro_pipeline.evidence.alignment import (
     SCALES,

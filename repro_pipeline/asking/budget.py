@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from repro_pipeline.agent.chat import ChatRequest, ModelInfo, tokens_of
 from repro_pipeline.bundle.task import Budget
+from repro_pipeline.chat import ChatRequest, ModelInfo, tokens_of
 from repro_pipeline.errors import UserError
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.ledger.events import Event, ModelCalled, ModelFailed, ModelReserved

@@ -14,7 +14,7 @@ from typing import IO
 
 from pydantic import ValidationError
 
-from repro_pipeline.agent.chat import ChatAnswer, ChatRequest
+from repro_pipeline.chat import ChatAnswer, ChatRequest
 from repro_pipeline.config import Role, Roles
 from repro_pipeline.errors import FileFormatError
 from repro_pipeline.ledger.events import Event

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from scripted_prompt import PROMPT, Verdict, ask_it
 
-from repro_pipeline.agent import prompt as prompts
-from repro_pipeline.agent.budget import BudgetExceeded, NoPrice
-from repro_pipeline.agent.chat import (
+from repro_pipeline.asking import prompt as prompts
+from repro_pipeline.asking.budget import BudgetExceeded, NoPrice
+from repro_pipeline.asking.prompt import Block
+from repro_pipeline.bundle.task import Budget
+from repro_pipeline.chat import (
     ChatRequest,
     ContextExceeded,
     CutOff,
@@ -20,8 +22,6 @@ from repro_pipeline.agent.chat import (
     Refused,
     Unavailable,
 )
-from repro_pipeline.agent.prompt import Block
-from repro_pipeline.bundle.task import Budget
 from tests.scripted import ScriptedModel, answer
 
 GOOD = {"word": "yes", "number": 3}

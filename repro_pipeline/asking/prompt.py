@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from repro_pipeline.agent.chat import Message
+from repro_pipeline.chat import Message
 from repro_pipeline.ledger.redact import redact
 from repro_pipeline.sandbox.outputs import printable
 

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from repro_pipeline.agent.chat import ChatRequest
-from repro_pipeline.agent.prompt import without_output
+from repro_pipeline.asking.prompt import without_output
+from repro_pipeline.chat import ChatRequest
 
 SHOWN = 200
 """Characters of a difference that are shown."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from repro_pipeline.agent.asking import Desk, no_guard
-from repro_pipeline.agent.budget import Account
+from repro_pipeline.asking.ask import Desk, no_guard
+from repro_pipeline.asking.budget import Account
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.config import Role, Roles
 from resources.artifact_store import FsspecArtifactStore

@@ -15,8 +15,19 @@ from typing import NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from repro_pipeline.agent.budget import Account
-from repro_pipeline.agent.chat import (
+from repro_pipeline.asking.budget import Account
+from repro_pipeline.asking.prompt import (
+    Prompt,
+    Values,
+    checked_text,
+    cut_middle,
+    load_prompt,
+    render,
+    shortened,
+)
+from repro_pipeline.asking.sameness import compare
+from repro_pipeline.bundle.task import Budget
+from repro_pipeline.chat import (
     ChatAnswer,
     ChatError,
     ChatRequest,
@@ -31,17 +42,6 @@ from repro_pipeline.agent.chat import (
     Unavailable,
     tokens_of,
 )
-from repro_pipeline.agent.prompt import (
-    Prompt,
-    Values,
-    checked_text,
-    cut_middle,
-    load_prompt,
-    render,
-    shortened,
-)
-from repro_pipeline.agent.sameness import compare
-from repro_pipeline.bundle.task import Budget
 from repro_pipeline.config import Role, Roles
 from repro_pipeline.frozen import canonical_json
 from repro_pipeline.ledger.events import (

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from repro_pipeline.agent.asking import ask
-from repro_pipeline.agent.prompt import Block
+from repro_pipeline.asking.ask import ask
+from repro_pipeline.asking.prompt import Block
 from repro_pipeline.frozen import Frozen
 
 PROMPT = "# system\nJudge.\n\n# user\nJudge this.\n\n{{paper}}\n\n{{log}}\n"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from repro_pipeline.agent.chat import ChatRequest, Message
-from repro_pipeline.agent.prompt import Block
-from repro_pipeline.agent.sameness import compare
+from repro_pipeline.asking.prompt import Block
+from repro_pipeline.asking.sameness import compare
+from repro_pipeline.chat import ChatRequest, Message
 
 
 def asked(text: str, output: str = "loss 1.5") -> ChatRequest:

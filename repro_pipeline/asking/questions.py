@@ -9,13 +9,13 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from repro_pipeline.agent.prompt import Block
+from repro_pipeline.asking.prompt import Block
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
 
 class Asks(Protocol):
-    """Asks a judge model: `agent.asking.ask` with its desk, step and role filled in."""
+    """Asks a judge model: `asking.ask.ask` with its desk, step and role filled in."""
 
     def __call__(
         self,
