@@ -8,8 +8,7 @@ from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.experiment.campaign import Setting, run_kind
 from repro_pipeline.experiment.implementation import Implementation
-from repro_pipeline.experiment.model import RunSet
-from repro_pipeline.experiment.spec import ExperimentKind
+from repro_pipeline.ledger.runs import ExperimentKind, RunSet
 from repro_pipeline.stages import Ended, Stage
 
 

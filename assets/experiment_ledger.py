@@ -9,7 +9,7 @@ from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.evidence.gather import gather_evidence
 from repro_pipeline.evidence.model import Evidence, IntegrityEvidence
 from repro_pipeline.experiment.implementation import Implementation
-from repro_pipeline.experiment.model import RunSet
+from repro_pipeline.ledger.runs import RunSet
 from repro_pipeline.stages import Stage
 from repro_pipeline.status import Status
 

@@ -12,8 +12,8 @@ from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.evidence.model import IntegrityEvidence
 from repro_pipeline.experiment.campaign import Setting
 from repro_pipeline.experiment.implementation import Implementation
-from repro_pipeline.experiment.model import RunSet
 from repro_pipeline.frozen import digest
+from repro_pipeline.ledger.runs import RunSet
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.probing.gather import gather_integrity
 from repro_pipeline.scoring.align import align_measures

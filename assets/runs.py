@@ -10,7 +10,7 @@ from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.experiment.campaign import seeds_of
 from repro_pipeline.experiment.implementation import Implementation
-from repro_pipeline.experiment.model import RunSet
+from repro_pipeline.ledger.runs import RunSet
 from repro_pipeline.stages import Stage
 from repro_pipeline.status import Status
 

@@ -14,7 +14,7 @@ from repro_pipeline.agent.standing import kind_of
 from repro_pipeline.agent.story import by_role
 from repro_pipeline.asking.budget import KINDS, spent
 from repro_pipeline.chat import ChatAnswer, ChatRequest
-from repro_pipeline.experiment.spec import Purpose
+from repro_pipeline.ledger.runs import Purpose
 from resources.opening import open_project
 
 RUNS = {"run_tests", "change_code", "run_sample", "run_experiments"}

@@ -26,11 +26,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.frozen import canonical_json, digest
 from repro_pipeline.ledger.chain import head_of, link, start, time_text, verify_chain
 from repro_pipeline.ledger.events import AttemptFinished
 from repro_pipeline.ledger.projections import State, advance, runs
+from repro_pipeline.ledger.runs import Attempt
 from resources.ledger_sql import EVENTS, SqlLedger
 
 ACTOR = "code:benchmark"

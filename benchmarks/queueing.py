@@ -27,8 +27,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from repro_pipeline.experiment.runs import Laboratory, execute_runs, plan_runs
-from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose
+from repro_pipeline.experiment.spec import Experiment
 from repro_pipeline.frozen import digest
+from repro_pipeline.ledger.runs import ExperimentKind, Purpose
 from repro_pipeline.sandbox.bubblewrap import BubblewrapRunner
 from repro_pipeline.sandbox.policy import Limits, Mount, SandboxPolicy
 from repro_pipeline.status import Status

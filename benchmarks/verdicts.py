@@ -35,12 +35,12 @@ import numpy as np
 from repro_pipeline.claims.model import Claim, ReportedClaims
 from repro_pipeline.environment.model import DataManifest
 from repro_pipeline.evidence.model import Evidence, IntegrityEvidence
-from repro_pipeline.experiment.model import Attempt, Run
-from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose
+from repro_pipeline.experiment.spec import Experiment
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import AttemptFinished, AttemptStarted
 from repro_pipeline.ledger.projections import attempts
 from repro_pipeline.ledger.projections import runs as runs_of
+from repro_pipeline.ledger.runs import Attempt, ExperimentKind, Purpose, Run
 from repro_pipeline.paper.address import TextAddress
 from repro_pipeline.scoring.multiple import control
 from repro_pipeline.scoring.rubric import FalseDiscoveryRule, MetricParityRule, Rubric

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.errors import BundleError
+from repro_pipeline.ledger.assumption import Assumption
 from repro_pipeline.ledger.events import PROJECT_CHAIN
 from repro_pipeline.ledger.projections import State, advance, attempts, runs
-from repro_pipeline.lineage.model import Assumption, AssumptionLedger
+from repro_pipeline.lineage.model import AssumptionLedger
 from repro_pipeline.project import Project
 from repro_pipeline.scoring.model import Scores
 from repro_pipeline.stages import latest, output_of
@@ -22,7 +23,7 @@ from repro_pipeline.stages import latest, output_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from repro_pipeline.experiment.model import Attempt, Run
+    from repro_pipeline.ledger.runs import Attempt, Run
 
 _CLAIMS = {
     "paper": "string",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from repro_pipeline.experiment.model import Attempt
-from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.ledger.events import (
     AttemptFinished,
     AttemptStarted,
@@ -13,6 +11,7 @@ from repro_pipeline.ledger.events import (
     RunsPlanned,
     StageFinished,
 )
+from repro_pipeline.ledger.runs import Attempt, Purpose
 from repro_pipeline.report.words import duration
 from repro_pipeline.status import Status
 

@@ -20,7 +20,7 @@ FILES = {
     "claims": "repro_pipeline.claims.model:ReportedClaims",
     "assumptions": "repro_pipeline.lineage.model:AssumptionLedger",
     "gaps": "repro_pipeline.lineage.gaps:Gaps",
-    "run": "repro_pipeline.experiment.model:Run",
+    "run": "repro_pipeline.ledger.runs:Run",
     "event": "repro_pipeline.ledger.events:Event",
     "evidence": "repro_pipeline.evidence.model:Evidence",
     "scores": "repro_pipeline.scoring.model:Scores",

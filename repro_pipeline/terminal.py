@@ -25,7 +25,6 @@ from repro_pipeline.agent.story import Teller
 from repro_pipeline.background import UnderWay
 from repro_pipeline.errors import BundleError
 from repro_pipeline.evidence.model import Evidence
-from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.ledger.events import (
     PROJECT_CHAIN,
     AttemptFinished,
@@ -34,6 +33,7 @@ from repro_pipeline.ledger.events import (
     WarningRecorded,
 )
 from repro_pipeline.ledger.projections import attempts
+from repro_pipeline.ledger.runs import Purpose
 from repro_pipeline.progress import KINDS, Tally
 from repro_pipeline.project import Project
 from repro_pipeline.report.fold import folded

@@ -26,11 +26,12 @@ from repro_pipeline.agent.workspace import Change, Workspace
 from repro_pipeline.asking.ask import Desk, ask
 from repro_pipeline.asking.budget import BudgetExceeded
 from repro_pipeline.asking.prompt import Block
+from repro_pipeline.bundle.terms import AssumptionSource
 from repro_pipeline.chat import ChatError
 from repro_pipeline.errors import UserError
-from repro_pipeline.experiment.model import RunSet
+from repro_pipeline.ledger.assumption import Assumption
 from repro_pipeline.ledger.events import AssumptionRecorded, PatchApplied
-from repro_pipeline.lineage.model import Assumption, AssumptionSource
+from repro_pipeline.ledger.runs import RunSet
 from repro_pipeline.status import Reason, Status
 
 OUTPUT = 3000

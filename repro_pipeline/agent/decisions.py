@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from repro_pipeline.claims.model import ClaimId
+from repro_pipeline.bundle.terms import ClaimId, Influence
 from repro_pipeline.frozen import Frozen, Slug
-from repro_pipeline.lineage.model import Influence
 
 Short = Annotated[str, StringConstraints(max_length=300)]
 Text = Annotated[str, StringConstraints(max_length=4000)]

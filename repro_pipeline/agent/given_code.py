@@ -21,8 +21,9 @@ from repro_pipeline.experiment.load import (
     experiment_of_command,
     load_experiments,
 )
-from repro_pipeline.experiment.spec import Experiment, ExperimentKind
+from repro_pipeline.experiment.spec import Experiment
 from repro_pipeline.imports.notebook import RUNNER, notebook_command, with_runner
+from repro_pipeline.ledger.runs import ExperimentKind
 from repro_pipeline.ledger.tree import Tree
 from repro_pipeline.ports import ArtifactStore
 

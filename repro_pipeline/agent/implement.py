@@ -8,12 +8,11 @@ from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.experiment.campaign import Setting, plan, run_planned, small_setting
 from repro_pipeline.experiment.implementation import Implementation
-from repro_pipeline.experiment.model import RunSet
 from repro_pipeline.experiment.sealed import check_sealed
 from repro_pipeline.experiment.seeds import dev_seeds
-from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import ImplementationFrozen
+from repro_pipeline.ledger.runs import Purpose, RunSet
 from repro_pipeline.stages import Ended, Stage
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from repro_pipeline.agent.standing import Standing
 from repro_pipeline.experiment.implementation import Implementation
-from repro_pipeline.experiment.spec import ExperimentKind
+from repro_pipeline.ledger.runs import ExperimentKind
 from repro_pipeline.pysource import parsed
 
 LISTED = 12

@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repro_pipeline.bundle.folder import Bundle
+from repro_pipeline.bundle.terms import ClaimId, ClaimTerms
 from repro_pipeline.claims.blind_files import blind_files, blind_reference
 from repro_pipeline.claims.blinding import BlindedPaper, blind_paper, secrets_for
-from repro_pipeline.claims.model import Claim, ClaimId, ClaimTerms, PairKind, ReportedClaims
+from repro_pipeline.claims.model import Claim, PairKind, ReportedClaims
 from repro_pipeline.claims.secrets import Secrets
 from repro_pipeline.config import SendToModels
 from repro_pipeline.errors import UserError
 from repro_pipeline.frozen import Frozen
-from repro_pipeline.lineage.model import Assumption, AssumptionLedger
+from repro_pipeline.ledger.assumption import Assumption
+from repro_pipeline.lineage.model import AssumptionLedger
 from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.paper.model import Paper
 

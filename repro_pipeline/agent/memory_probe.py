@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from repro_pipeline.asking.ask import Desk, ask
 from repro_pipeline.asking.prompt import Block
+from repro_pipeline.bundle.terms import ClaimId
 from repro_pipeline.claims.blinding import secrets_for
 from repro_pipeline.claims.masking import Reach, mask_text
-from repro_pipeline.claims.model import Claim, ClaimId, ReportedClaims
+from repro_pipeline.claims.model import Claim, ReportedClaims
 from repro_pipeline.errors import UserError
 from repro_pipeline.findings import Probe
 from repro_pipeline.frozen import Frozen

@@ -20,11 +20,11 @@ from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.experiment.campaign import Setting, laboratory, plan, run_planned, spent_before
 from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.load import load_experiments, sample_config
-from repro_pipeline.experiment.model import Attempt, Run, RunSet
 from repro_pipeline.experiment.sealed import sealed_claims
 from repro_pipeline.experiment.seeds import dev_seeds
-from repro_pipeline.experiment.spec import Experiment, ExperimentSpec, Purpose
+from repro_pipeline.experiment.spec import Experiment, ExperimentSpec
 from repro_pipeline.ledger.failure import reason_from
+from repro_pipeline.ledger.runs import Attempt, Purpose, Run, RunSet
 from repro_pipeline.sandbox.policy import SandboxPolicy, default_environment
 from repro_pipeline.stages import Ended, Stage
 from repro_pipeline.status import Reason, Status

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
 from repro_pipeline.bundle.task import Budget
-from repro_pipeline.claims.model import ClaimId
+from repro_pipeline.bundle.terms import ClaimId
 from repro_pipeline.frozen import Frozen, Misfit, Slug
 from repro_pipeline.quantities import Bytes
 from repro_pipeline.status import Verdict

@@ -10,10 +10,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from repro_pipeline.claims.model import ClaimId, ClaimTerms
+from repro_pipeline.bundle.terms import AssumptionGiven, ClaimId, ClaimTerms
 from repro_pipeline.frozen import Frozen, Misfit, Sha256, Slug
 from repro_pipeline.jsonpath import parse_path
-from repro_pipeline.lineage.model import AssumptionGiven
 from repro_pipeline.paper.address import Address
 from repro_pipeline.quantities import Bytes, Seconds
 from repro_pipeline.sandbox.egress import AllowedHost, named_source

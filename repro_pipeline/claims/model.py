@@ -3,50 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field, StringConstraints
-
+from repro_pipeline.bundle.terms import ClaimId, ClaimTerms
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.paper.address import Address
 from repro_pipeline.paper.model import Provenance
-
-ClaimId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
-
-
-class Direction(StrEnum):
-    """Which way is better."""
-
-    LOWER = "lower"
-    HIGHER = "higher"
-    MATCH = "match"
-
-
-class Statistic(StrEnum):
-    """What a reported value is of its runs."""
-
-    MEAN = "mean"
-    MEDIAN = "median"
-    SD = "sd"
-    BEST = "best"
-    SINGLE = "single"
-
-
-class ClaimTerms(Frozen):
-    """What a number means, before it is read: who says it of what, and which way is better."""
-
-    id: ClaimId
-    metric: str
-    dataset: str | None = None
-    method: str | None = None
-    unit: str | None = None
-    direction: Direction = Direction.MATCH
-    statistic: Statistic = Statistic.MEAN
-    over: str | None = None
-    """What the statistic is over: seeds, draws, folds."""
-    n_runs: Annotated[int, Field(ge=1)] | None = None
-    """How many runs the paper averaged, where it says so."""
-    key: bool = False
 
 
 class Claim(ClaimTerms):

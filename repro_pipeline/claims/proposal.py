@@ -9,8 +9,9 @@ from typing import Annotated
 from pydantic import Field
 
 from repro_pipeline.bundle.task import Task, TaskClaim, TaskPair
+from repro_pipeline.bundle.terms import ClaimId, ClaimTerms
 from repro_pipeline.claims.extract import extract_claims
-from repro_pipeline.claims.model import Claim, ClaimId, ClaimTerms, ReportedClaims
+from repro_pipeline.claims.model import Claim, ReportedClaims
 from repro_pipeline.errors import AddressError, BundleError
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.paper.address import CellAddress, Headers, TableIndex

@@ -12,7 +12,8 @@ from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import BundleError, UserError
 
 if TYPE_CHECKING:
-    from repro_pipeline.lineage.model import Assumption, AssumptionLedger, OpenGap
+    from repro_pipeline.ledger.assumption import Assumption
+    from repro_pipeline.lineage.model import AssumptionLedger, OpenGap
     from repro_pipeline.project import Project
 
 

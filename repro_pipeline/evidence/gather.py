@@ -10,7 +10,7 @@ from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.evidence.model import Evidence, IntegrityEvidence
 from repro_pipeline.experiment.campaign import seeds_of
 from repro_pipeline.experiment.implementation import Implementation
-from repro_pipeline.experiment.model import Run, RunSet
+from repro_pipeline.ledger.runs import Run, RunSet
 from repro_pipeline.project import Project
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import Stage, latest, output_of

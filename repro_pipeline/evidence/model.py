@@ -7,10 +7,10 @@ from typing import Literal
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.evidence.alignment import Alignment
-from repro_pipeline.experiment.model import Run
 from repro_pipeline.experiment.spec import Experiment
 from repro_pipeline.findings import Finding, Probe
 from repro_pipeline.frozen import Frozen, Sha256
+from repro_pipeline.ledger.runs import Run
 from repro_pipeline.status import Reason
 
 

@@ -19,7 +19,6 @@ from repro_pipeline.experiment.halts import not_started
 from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.judged import stamps
 from repro_pipeline.experiment.load import sample_config
-from repro_pipeline.experiment.model import Run, RunSet
 from repro_pipeline.experiment.runs import (
     Laboratory,
     PlannedRun,
@@ -29,9 +28,10 @@ from repro_pipeline.experiment.runs import (
 )
 from repro_pipeline.experiment.sealed import SealedLabels, read_labels, sealed_claims
 from repro_pipeline.experiment.seeds import evaluation_seeds
-from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose
+from repro_pipeline.experiment.spec import Experiment
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import EnvironmentBuilt
+from repro_pipeline.ledger.runs import ExperimentKind, Purpose, Run, RunSet
 from repro_pipeline.project import Project
 from repro_pipeline.sandbox.policy import Mount
 from repro_pipeline.stage_names import STAGES

@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from repro_pipeline.experiment.model import Attempt, Run
-from repro_pipeline.experiment.spec import Purpose
+from repro_pipeline.ledger.runs import Attempt, Purpose, Run
 from repro_pipeline.status import Reason
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from repro_pipeline.experiment.metrics import METRICS_NAME, MetricsError, read_values
 from repro_pipeline.experiment.sealed import recompute
-from repro_pipeline.experiment.spec import Purpose, ValueSource
 from repro_pipeline.ledger.failure import reason_from
 from repro_pipeline.ledger.redact import redact_log
+from repro_pipeline.ledger.runs import Purpose, ValueSource
 from repro_pipeline.ports import ArtifactStore
 from repro_pipeline.sandbox.outputs import safe_outputs
 from repro_pipeline.sandbox.policy import Mount, RunOutcome

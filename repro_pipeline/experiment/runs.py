@@ -18,18 +18,18 @@ from typing import Any
 from repro_pipeline.bundle.task import OutputMapping
 from repro_pipeline.experiment.halts import Halts, tries
 from repro_pipeline.experiment.judged import judged
-from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.experiment.sealed import (
     NOTHING_SEALED,
     SealedClaim,
     SealedLabels,
 )
-from repro_pipeline.experiment.spec import Experiment, Purpose, RunIdentity
+from repro_pipeline.experiment.spec import Experiment, RunIdentity
 from repro_pipeline.experiment.tail import Tail
 from repro_pipeline.forensics.record import FOLDER, HOOK, collect, prepare, variables
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import AttemptFinished, AttemptStarted, RunsPlanned
 from repro_pipeline.ledger.projections import runs as project_runs
+from repro_pipeline.ledger.runs import Attempt, Purpose, Run
 from repro_pipeline.ports import ArtifactStore, Ledger, Runner, Slots
 from repro_pipeline.sandbox.policy import (
     Limits,

@@ -2,40 +2,14 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from repro_pipeline.claims.model import ClaimId
+from repro_pipeline.bundle.terms import ClaimId
 from repro_pipeline.frozen import Frozen, Misfit, Sha256, Slug, digest
+from repro_pipeline.ledger.runs import ExperimentKind, Purpose
 from repro_pipeline.quantities import Seconds
-
-
-class ExperimentKind(StrEnum):
-    """What an experiment is for."""
-
-    BASELINE = "baseline"
-    ABLATION = "ablation"
-    SENSITIVITY = "sensitivity"
-    COMPARISON = "comparison"
-    PROBE = "probe"
-
-
-SUPPLYING = (ExperimentKind.BASELINE, ExperimentKind.COMPARISON, ExperimentKind.ABLATION)
-"""The kinds whose runs supply a claim's values, the first of them that covers it. A sensitivity
-experiment runs with another assumption, a probe with a spoilt input: their values are no reproduction."""
-
-
-class Purpose(StrEnum):
-    """Why a run is made; a part of its identity."""
-
-    DEV = "dev"
-    EVAL = "eval"
-    PARITY = "parity"
-    PROBE = "probe"
-    SWEEP = "sweep"
-
 
 PREDICTIONS = ("predictions.parquet", "predictions.csv")
 """Where a run leaves its predictions; the first that exists is read."""
@@ -169,11 +143,3 @@ class MetricsFile(Frozen):
 
     metrics: tuple[MetricValue, ...]
     notes: str = ""
-
-
-class ValueSource(StrEnum):
-    """Where a value of a run comes from, shown beside every verdict."""
-
-    RECOMPUTED = "recomputed"
-    PARSED = "parsed"
-    SELF_REPORTED = "self_reported"

@@ -7,7 +7,8 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from repro_pipeline.claims.model import Claim, Direction
+from repro_pipeline.bundle.terms import Direction
+from repro_pipeline.claims.model import Claim
 from repro_pipeline.findings import Finding
 from repro_pipeline.frozen import digest
 from repro_pipeline.statistics import prediction_interval

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from repro_pipeline.bundle.terms import AssumptionSource, Influence
 from repro_pipeline.environment.model import BuiltEnvironment
 from repro_pipeline.errors import BuildError
 from repro_pipeline.imports.notebook import PACKAGES
-from repro_pipeline.lineage.model import Assumption, AssumptionSource, Influence
+from repro_pipeline.ledger.assumption import Assumption
 
 
 def assumed_kernel(built: BuiltEnvironment, notebook: str, *, by: str) -> Assumption:

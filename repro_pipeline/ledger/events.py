@@ -16,11 +16,10 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_vali
 
 from repro_pipeline.bundle.task import Task, TaskClaim, TaskPair
 from repro_pipeline.errors import LedgerError
-from repro_pipeline.experiment.model import Attempt
-from repro_pipeline.experiment.spec import ExperimentKind, Purpose
 from repro_pipeline.frozen import Frozen, Sha256, Slug, digest
 from repro_pipeline.imports.record import ImportRecord
-from repro_pipeline.lineage.model import Assumption
+from repro_pipeline.ledger.assumption import Assumption
+from repro_pipeline.ledger.runs import Attempt, ExperimentKind, Purpose
 from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.sandbox.egress import EgressRequest, EgressRules
 from repro_pipeline.status import AlertKind, Outcome, Reason, Status

@@ -13,8 +13,8 @@ from functools import wraps
 from statistics import fmean, variance
 from typing import Any, Concatenate, ParamSpec, TypeVar, get_args
 
-from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.frozen import digest
+from repro_pipeline.ledger.assumption import Assumption
 from repro_pipeline.ledger.events import (
     AssumptionRecorded,
     AttemptFinished,
@@ -39,7 +39,7 @@ from repro_pipeline.ledger.rows import (
     ReviewRow,
     ReviewStatus,
 )
-from repro_pipeline.lineage.model import Assumption
+from repro_pipeline.ledger.runs import Attempt, Run
 from repro_pipeline.status import Reason, Status
 
 LOST = Reason(code="worker_lost", sentence="It has no end: its worker was killed, or still runs.")

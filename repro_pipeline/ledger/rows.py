@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from repro_pipeline.experiment.model import Run
-from repro_pipeline.experiment.spec import ExperimentKind, Purpose
 from repro_pipeline.frozen import Frozen, Sha256
+from repro_pipeline.ledger.assumption import Assumption
 from repro_pipeline.ledger.events import CellCorrected, ModelCalled, ReviewDecided
-from repro_pipeline.lineage.model import Assumption
+from repro_pipeline.ledger.runs import ExperimentKind, Purpose, Run
 from repro_pipeline.status import Reason, Status
 
 ReviewStatus = Literal["not_sampled", "confirmed", "unclear", "waiting", "overturned"]

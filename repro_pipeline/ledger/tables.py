@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.ledger import projections, rows
 from repro_pipeline.ledger.events import (
     Event,
@@ -19,6 +18,7 @@ from repro_pipeline.ledger.events import (
     StageFinished,
     WarningRecorded,
 )
+from repro_pipeline.ledger.runs import Attempt
 from repro_pipeline.wholefile import whole
 
 if TYPE_CHECKING:

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from repro_pipeline.bundle.task import Task
+from repro_pipeline.bundle.terms import AssumptionGiven
 from repro_pipeline.errors import BundleError
-from repro_pipeline.lineage.model import Assumption, AssumptionGiven, AssumptionLedger, Lineage
+from repro_pipeline.ledger.assumption import Assumption
+from repro_pipeline.lineage.model import AssumptionLedger, Lineage
 from repro_pipeline.paper.model import Paper
 
 

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
+from repro_pipeline.bundle.terms import Influence
 from repro_pipeline.frozen import Frozen, Misfit, Slug
-from repro_pipeline.lineage.model import Influence
 from repro_pipeline.yamlfile import load_model, parse_model
 
 

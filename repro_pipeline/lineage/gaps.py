@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
+from repro_pipeline.bundle.terms import Influence
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.lineage.checklist import Checklist, Item, compiled
-from repro_pipeline.lineage.model import Influence
 from repro_pipeline.paper.citations import sentences
 from repro_pipeline.paper.model import Paper, Provenance, Table
 

@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from repro_pipeline.bundle.task import Task
+from repro_pipeline.bundle.terms import AssumptionGiven, AssumptionSource
 from repro_pipeline.frozen import digest
+from repro_pipeline.ledger.assumption import Assumption
 from repro_pipeline.ledger.events import AssumptionRecorded, Event
 from repro_pipeline.lineage.assumptions import collect_assumptions, filled_in
 from repro_pipeline.lineage.checklist import load_checklist
 from repro_pipeline.lineage.defaults import load_defaults
 from repro_pipeline.lineage.gaps import Gaps, find_gaps
 from repro_pipeline.lineage.mining import contradicted, mine
-from repro_pipeline.lineage.model import (
-    Assumption,
-    AssumptionGiven,
-    AssumptionLedger,
-    AssumptionSource,
-    Lineage,
-    OpenGap,
-)
+from repro_pipeline.lineage.model import AssumptionLedger, Lineage, OpenGap
 from repro_pipeline.paper.model import Paper
 
 HUMAN = "human:"

@@ -10,18 +10,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from repro_pipeline.bundle.terms import AssumptionSource
+from repro_pipeline.ledger.assumption import Assumption, Candidate
 from repro_pipeline.lineage.assumptions import filled_in, line_of
 from repro_pipeline.lineage.checklist import Checklist, Item, compiled
 from repro_pipeline.lineage.defaults import Default, holds, unsaid
 from repro_pipeline.lineage.gaps import Gaps, GapStatus, states, value_in, words_of
 from repro_pipeline.lineage.mine_code import settings_of, snake
-from repro_pipeline.lineage.model import (
-    Assumption,
-    AssumptionSource,
-    Candidate,
-    Lineage,
-    OpenGap,
-)
+from repro_pipeline.lineage.model import Lineage, OpenGap
 from repro_pipeline.paper.citations import sentences
 
 TRUST = ("reference", "reference_code", "framework_default", "convention", "model")

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from repro_pipeline.bundle.terms import Influence
 from repro_pipeline.frozen import Frozen
-from repro_pipeline.lineage.model import Assumption, Influence
+from repro_pipeline.ledger.assumption import Assumption
 
 MOVEMENT = {Influence.HIGH: 1.0, Influence.MEDIUM: 0.4, Influence.LOW: 0.1}
 """Expected movement of a claim, relative to an assumption of high influence."""

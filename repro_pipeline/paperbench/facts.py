@@ -14,7 +14,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from repro_pipeline.claims.model import Claim, ClaimId
+from repro_pipeline.bundle.terms import ClaimId
+from repro_pipeline.claims.model import Claim
 from repro_pipeline.errors import FileFormatError
 from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.frozen import Frozen, Slug

@@ -16,14 +16,14 @@ from typing import Any
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.experiment.campaign import Setting, plan
-from repro_pipeline.experiment.model import Run
 from repro_pipeline.experiment.runs import PlannedRun
-from repro_pipeline.experiment.spec import Experiment, Purpose
+from repro_pipeline.experiment.spec import Experiment
 from repro_pipeline.forensics.halves import Part
 from repro_pipeline.forensics.mutate import FACTORS, Mutation, mutate
 from repro_pipeline.forensics.record import parse
 from repro_pipeline.forensics.settings import FAR, far_settings, other_settings
 from repro_pipeline.frozen import digest
+from repro_pipeline.ledger.runs import Purpose, Run
 from repro_pipeline.stages import Stage
 
 

@@ -10,10 +10,9 @@ from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.environment.manifest import role_rows
 from repro_pipeline.evidence.model import IntegrityEvidence
 from repro_pipeline.experiment.campaign import Setting, plan, run_planned, small_setting
-from repro_pipeline.experiment.model import Run, RunSet
-from repro_pipeline.experiment.spec import SUPPLYING, Purpose
 from repro_pipeline.findings import Probe
 from repro_pipeline.forensics.rows import shared_rows
+from repro_pipeline.ledger.runs import SUPPLYING, Purpose, Run, RunSet
 from repro_pipeline.probing.changes import Changed, Ground, Way
 from repro_pipeline.probing.given import Given
 from repro_pipeline.probing.readings import read_all

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from repro_pipeline.experiment.model import Run
 from repro_pipeline.findings import Finding
 from repro_pipeline.forensics import (
     claimed,
@@ -20,6 +19,7 @@ from repro_pipeline.forensics import (
 )
 from repro_pipeline.forensics.graph import Graph
 from repro_pipeline.forensics.reader import build
+from repro_pipeline.ledger.runs import Run
 from repro_pipeline.ports import ArtifactStore
 from repro_pipeline.probing import code_files, constants, responses
 from repro_pipeline.probing.given import Given

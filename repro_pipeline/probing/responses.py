@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from repro_pipeline.experiment.spec import ValueSource
 from repro_pipeline.findings import Finding
 from repro_pipeline.forensics import counts, halves
 from repro_pipeline.forensics.graph import Graph
@@ -20,6 +19,7 @@ from repro_pipeline.forensics.response import (
 )
 from repro_pipeline.forensics.seeding import fixed_seeds
 from repro_pipeline.forensics.spoil import class_shares
+from repro_pipeline.ledger.runs import ValueSource
 from repro_pipeline.probing.changes import Changed, Way
 from repro_pipeline.probing.given import Given
 

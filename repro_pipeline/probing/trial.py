@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.experiment.campaign import Setting, plan, run_planned
-from repro_pipeline.experiment.model import Run, RunSet
 from repro_pipeline.experiment.runs import PlannedRun
-from repro_pipeline.experiment.spec import Experiment, Purpose
+from repro_pipeline.experiment.spec import Experiment
 from repro_pipeline.findings import Finding
 from repro_pipeline.forensics.claimed import same
 from repro_pipeline.forensics.settings import single_settings
+from repro_pipeline.ledger.runs import Purpose, Run, RunSet
 from repro_pipeline.probing.changes import (
     Changed,
     Ground,

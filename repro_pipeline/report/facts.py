@@ -7,11 +7,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from repro_pipeline.bundle.terms import AssumptionSource
 from repro_pipeline.environment.model import BuiltEnvironment
 from repro_pipeline.evidence.model import Evidence
-from repro_pipeline.experiment.model import Attempt, Run
-from repro_pipeline.experiment.spec import SUPPLYING
-from repro_pipeline.lineage.model import AssumptionSource
+from repro_pipeline.ledger.runs import SUPPLYING, Attempt, Run
 from repro_pipeline.report import words
 from repro_pipeline.report.model import ReportData
 from repro_pipeline.report.rows import ClaimRow, PairRow

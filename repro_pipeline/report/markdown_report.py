@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from repro_pipeline.experiment.model import Attempt
+from repro_pipeline.ledger.runs import Attempt
 from repro_pipeline.report import words
 from repro_pipeline.report.again import script
 from repro_pipeline.report.facts import (

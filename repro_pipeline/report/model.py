@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from pydantic import AwareDatetime, model_validator
 
-from repro_pipeline.claims.model import ClaimId
+from repro_pipeline.bundle.terms import ClaimId
 from repro_pipeline.evidence.model import Evidence
-from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.frozen import Frozen, Sha256, Slug
+from repro_pipeline.ledger.assumption import Assumption
 from repro_pipeline.ledger.events import Head, ModelCalled, WarningRecorded
-from repro_pipeline.lineage.model import Assumption, Lineage, OpenGap
+from repro_pipeline.ledger.runs import Attempt
+from repro_pipeline.lineage.model import Lineage, OpenGap
 from repro_pipeline.paper.model import Source, Table
 from repro_pipeline.scoring.attribution import Attribution
 from repro_pipeline.scoring.changes import ScoreChange

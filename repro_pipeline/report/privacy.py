@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from repro_pipeline.environment.model import DataManifest
-from repro_pipeline.experiment.model import Attempt
+from repro_pipeline.ledger.runs import Attempt
 from repro_pipeline.report.model import ReportData
 from repro_pipeline.status import Status
 

@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.evidence.model import Evidence
-from repro_pipeline.experiment.model import Run
+from repro_pipeline.ledger.runs import Run
 from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.paper.model import Paper
 from repro_pipeline.paper.resolve import resolve_cell

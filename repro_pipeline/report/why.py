@@ -14,11 +14,12 @@ from repro_pipeline.claims.model import Claim
 from repro_pipeline.errors import BundleError
 from repro_pipeline.evidence.gather import code_of_evidence
 from repro_pipeline.evidence.model import Evidence
-from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.findings import Finding
 from repro_pipeline.frozen import Frozen, Sha256
+from repro_pipeline.ledger.assumption import Assumption
 from repro_pipeline.ledger.events import Head
-from repro_pipeline.lineage.model import Assumption, AssumptionLedger
+from repro_pipeline.ledger.runs import Attempt, Run
+from repro_pipeline.lineage.model import AssumptionLedger
 from repro_pipeline.paper.model import Paper, Source
 from repro_pipeline.project import Project
 from repro_pipeline.report.facts import claim_runs, source_words

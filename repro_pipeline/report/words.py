@@ -11,7 +11,8 @@ import re
 from collections import Counter
 
 from repro_pipeline import wording as sentences
-from repro_pipeline.claims.model import Claim, Statistic
+from repro_pipeline.bundle.terms import Statistic
+from repro_pipeline.claims.model import Claim
 from repro_pipeline.scoring.estimate import over_seeds
 from repro_pipeline.scoring.model import ClaimVerdict
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import repro_pipeline
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.evidence.model import Evidence
-from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.frozen import Frozen, Sha256
 from repro_pipeline.ledger.logs import tail
 from repro_pipeline.ledger.projections import attempts, model_calls, warnings
+from repro_pipeline.ledger.runs import Attempt
 from repro_pipeline.ledger.tables import tables, write_tables
 from repro_pipeline.lineage.model import AssumptionLedger, Lineage
 from repro_pipeline.paper.address import CellAddress

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from repro_pipeline import statistics
-from repro_pipeline.claims.model import Claim, ClaimPair, Direction, PairKind
+from repro_pipeline.bundle.terms import Direction
+from repro_pipeline.claims.model import Claim, ClaimPair, PairKind
 from repro_pipeline.evidence.model import Evidence
-from repro_pipeline.experiment.spec import ExperimentKind
+from repro_pipeline.ledger.runs import ExperimentKind
 from repro_pipeline.scoring.estimate import tie_grain
 from repro_pipeline.scoring.model import Check, ClaimVerdict, DimensionScore, PairResult
 from repro_pipeline.scoring.rubric import AblationRule, Rubric

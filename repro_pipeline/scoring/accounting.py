@@ -6,9 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from repro_pipeline.evidence.model import Evidence
-from repro_pipeline.experiment.model import Attempt, Run
-from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.findings import Finding
+from repro_pipeline.ledger.runs import Attempt, Purpose, Run
 from repro_pipeline.scoring.observations import Observation
 from repro_pipeline.statistics import mean
 from repro_pipeline.status import Status

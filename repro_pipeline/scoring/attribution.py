@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
+from repro_pipeline.bundle.terms import Influence
 from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.frozen import Frozen
-from repro_pipeline.lineage.model import AssumptionLedger, Influence
+from repro_pipeline.lineage.model import AssumptionLedger
 from repro_pipeline.scoring.model import ClaimVerdict, Outcome, Scores
 from repro_pipeline.scoring.sensitivity import Movement, movements
 from repro_pipeline.status import Verdict

@@ -11,8 +11,8 @@ from functools import cache
 from typing import Any, Literal
 
 from repro_pipeline.evidence.model import Evidence
-from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.frozen import Frozen, Sha256, digest
+from repro_pipeline.ledger.runs import Attempt
 from repro_pipeline.scoring.model import Scores
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.scoring.score import score

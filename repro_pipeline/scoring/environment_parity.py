@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from repro_pipeline.evidence.model import Evidence
-from repro_pipeline.experiment.model import Run
-from repro_pipeline.experiment.spec import Purpose
+from repro_pipeline.ledger.runs import Purpose, Run
 from repro_pipeline.scoring.dimension import combine, summary
 from repro_pipeline.scoring.model import Check, DimensionScore
 from repro_pipeline.scoring.observations import Observation

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from repro_pipeline import statistics
-from repro_pipeline.claims.model import Claim, Direction, Statistic
+from repro_pipeline.bundle.terms import Direction, Statistic
+from repro_pipeline.claims.model import Claim
 from repro_pipeline.statistics import Interval
 
 

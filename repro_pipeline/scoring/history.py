@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from repro_pipeline.errors import UserError
 from repro_pipeline.evidence.model import Evidence
-from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.frozen import Frozen, Sha256, canonical_json, digest
 from repro_pipeline.ledger.events import ScoresChanged
+from repro_pipeline.ledger.runs import Attempt
 from repro_pipeline.project import Project
 from repro_pipeline.scoring.changes import ScoreChange, compare
 from repro_pipeline.scoring.current import reviews_of, rubric_of

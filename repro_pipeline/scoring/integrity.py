@@ -15,8 +15,8 @@ from typing import get_args
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.evidence.model import Evidence
-from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.findings import Finding, Probe
+from repro_pipeline.ledger.runs import Attempt
 from repro_pipeline.scoring import accounting, self_report
 from repro_pipeline.scoring.literals import telling_digits
 from repro_pipeline.scoring.model import ClaimVerdict, IntegrityStatus

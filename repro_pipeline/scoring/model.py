@@ -5,10 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from repro_pipeline.experiment.spec import ValueSource
 from repro_pipeline.findings import Finding
 from repro_pipeline.frozen import Frozen, Sha256
 from repro_pipeline.ledger.events import ReviewDecided
+from repro_pipeline.ledger.runs import ValueSource
 from repro_pipeline.status import Outcome, Sign, Verdict
 
 

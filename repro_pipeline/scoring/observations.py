@@ -7,14 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from repro_pipeline.evidence.model import Evidence
-from repro_pipeline.experiment.model import Attempt, Run
-from repro_pipeline.experiment.spec import (
-    PREDICTIONS,
-    SUPPLYING,
-    Experiment,
-    Purpose,
-    ValueSource,
-)
+from repro_pipeline.experiment.spec import PREDICTIONS, Experiment
+from repro_pipeline.ledger.runs import SUPPLYING, Attempt, Purpose, Run, ValueSource
 from repro_pipeline.statistics import mean
 from repro_pipeline.status import Status
 from repro_pipeline.wording import plain

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from repro_pipeline.evidence.model import Evidence
-from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.frozen import Sha256, digest
 from repro_pipeline.ledger.events import Event, Scored
 from repro_pipeline.ledger.projections import attempts
+from repro_pipeline.ledger.runs import Purpose
 from repro_pipeline.scoring.current import keep_rubric, read_rubric
 from repro_pipeline.scoring.history import record_change
 from repro_pipeline.scoring.model import Scores

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from repro_pipeline.evidence.model import Evidence
-from repro_pipeline.experiment.model import Attempt
 from repro_pipeline.frozen import Sha256, digest
+from repro_pipeline.ledger.runs import Attempt
 from repro_pipeline.scoring import (
     ablation_faithful,
     environment_parity,

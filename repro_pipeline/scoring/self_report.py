@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from repro_pipeline.experiment.model import Run
-from repro_pipeline.experiment.spec import ValueSource
 from repro_pipeline.findings import Finding
+from repro_pipeline.ledger.runs import Run, ValueSource
 from repro_pipeline.scoring.model import ClaimVerdict
 from repro_pipeline.wording import counted
 

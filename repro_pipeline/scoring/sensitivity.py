@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from repro_pipeline.evidence.model import Evidence
-from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose
+from repro_pipeline.experiment.spec import Experiment
+from repro_pipeline.ledger.runs import ExperimentKind, Purpose
 from repro_pipeline.statistics import mean, sample_sd, t_interval
 
 

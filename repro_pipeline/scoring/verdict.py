@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from repro_pipeline import statistics
-from repro_pipeline.claims.model import Claim, Direction, Statistic
-from repro_pipeline.experiment.spec import ValueSource
+from repro_pipeline.bundle.terms import Direction, Statistic
+from repro_pipeline.claims.model import Claim
+from repro_pipeline.ledger.runs import ValueSource
 from repro_pipeline.scoring.estimate import Estimate, estimate, over_seeds, tie_grain
 from repro_pipeline.scoring.model import ClaimVerdict
 from repro_pipeline.scoring.rubric import MetricParityRule

@@ -28,12 +28,11 @@ from repro_pipeline.evidence.gather import gather_evidence
 from repro_pipeline.evidence.model import Evidence, IntegrityEvidence
 from repro_pipeline.experiment.campaign import Setting, run_kind
 from repro_pipeline.experiment.implementation import Implementation
-from repro_pipeline.experiment.model import RunSet
 from repro_pipeline.experiment.sealed import check_sealed
 from repro_pipeline.experiment.seeds import submission_seeds
-from repro_pipeline.experiment.spec import ExperimentKind
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import ImplementationFrozen
+from repro_pipeline.ledger.runs import ExperimentKind, RunSet
 from repro_pipeline.paper.sources import read_agreeing
 from repro_pipeline.probing.gather import gather_integrity
 from repro_pipeline.project import Project

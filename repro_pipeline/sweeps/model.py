@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from repro_pipeline.environment.model import EnvironmentLock, Fingerprint
-from repro_pipeline.experiment.model import Run
 from repro_pipeline.frozen import Frozen, Sha256
+from repro_pipeline.ledger.runs import Run
 from repro_pipeline.scoring.model import ClaimVerdict
 
 

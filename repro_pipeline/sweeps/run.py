@@ -25,11 +25,10 @@ from repro_pipeline.evidence.gather import code_of_evidence
 from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.experiment.campaign import Setting, plan, run_planned
 from repro_pipeline.experiment.implementation import Implementation
-from repro_pipeline.experiment.model import RunSet
 from repro_pipeline.experiment.seeds import evaluation_seeds
-from repro_pipeline.experiment.spec import ExperimentKind, Purpose
 from repro_pipeline.frozen import canonical_json
 from repro_pipeline.ledger.events import PROJECT_CHAIN, SweepEnded, SweepStarted
+from repro_pipeline.ledger.runs import ExperimentKind, Purpose, RunSet
 from repro_pipeline.project import Project
 from repro_pipeline.scoring.current import rubric_of
 from repro_pipeline.scoring.model import Scores

@@ -10,7 +10,7 @@ import yaml
 
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.cli import main
-from repro_pipeline.experiment.model import RunSet
+from repro_pipeline.ledger.runs import RunSet
 from repro_pipeline.stages import latest, output_of
 from tests.bundles import make_bundle
 from tests.scripted import ScriptedModel

@@ -13,7 +13,7 @@ from repro_pipeline.commands import opening
 from repro_pipeline.config import CONFIG_NAME, ProjectConfig
 from repro_pipeline.definitions import build_definitions
 from repro_pipeline.errors import UserError
-from repro_pipeline.experiment.model import RunSet
+from repro_pipeline.ledger.runs import RunSet
 from repro_pipeline.stages import latest, output_of
 from repro_pipeline.yamlfile import load_model
 from resources.opening import open_project

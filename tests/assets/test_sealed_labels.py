@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from repro_pipeline.cli import main
-from repro_pipeline.experiment.spec import ValueSource
+from repro_pipeline.ledger.runs import ValueSource
 from repro_pipeline.scoring.model import Scores
 from repro_pipeline.stages import latest, output_of
 

@@ -15,8 +15,8 @@ import assets.paper_bundle
 import assets.stage  # noqa: F401
 from repro_pipeline.cli import main
 from repro_pipeline.errors import ServiceError
-from repro_pipeline.experiment.model import RunSet
 from repro_pipeline.ledger.projections import attempts
+from repro_pipeline.ledger.runs import RunSet
 from repro_pipeline.stages import latest, output_of
 from repro_pipeline.status import Status
 from tests.bundles import make_bundle

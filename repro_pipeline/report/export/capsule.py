@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from repro_pipeline.experiment.model import Run
+from repro_pipeline.ledger.runs import Run
 from repro_pipeline.report.export.material import Material, log_of, outputs_of, write_artifact
 from repro_pipeline.report.export.readme import readme
 from repro_pipeline.report.export.runnable import write_runnable

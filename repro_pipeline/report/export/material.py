@@ -17,8 +17,7 @@ from repro_pipeline.bundle.folder import Bundle, code_prefix
 from repro_pipeline.environment.model import DataManifest, ManifestEntry
 from repro_pipeline.errors import BundleError, IntegrityError
 from repro_pipeline.experiment.implementation import Implementation
-from repro_pipeline.experiment.model import Attempt, Run
-from repro_pipeline.experiment.spec import Purpose
+from repro_pipeline.ledger.runs import Attempt, Purpose, Run
 from repro_pipeline.ledger.tree import Tree
 from repro_pipeline.project import Project
 from repro_pipeline.report.model import ReportData

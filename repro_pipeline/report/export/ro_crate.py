@@ -16,8 +16,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from repro_pipeline.experiment.model import Attempt, Run
 from repro_pipeline.frozen import Slug
+from repro_pipeline.ledger.runs import Attempt, Run
 from repro_pipeline.report.export.capsule import REPORTS, write_reports, write_run
 from repro_pipeline.report.export.material import Material, input_name
 from repro_pipeline.report.export.readme import left_out, readme

@@ -10,11 +10,10 @@ from repro_pipeline.bundle.folder import open_bundle
 from repro_pipeline.config import ProjectConfig
 from repro_pipeline.environment.model import DataManifest
 from repro_pipeline.errors import BundleError
-from repro_pipeline.experiment.model import RunSet
 from repro_pipeline.experiment.seeds import dev_seeds, evaluation_seeds
-from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import ImplementationFrozen
+from repro_pipeline.ledger.runs import Purpose, RunSet
 from repro_pipeline.stages import Ended
 from repro_pipeline.status import Reason, Status
 from resources.artifact_store import FsspecArtifactStore

@@ -8,10 +8,12 @@ import yaml
 from repro_pipeline.agent.material import NotSent, material_of
 from repro_pipeline.agent.state import claims_text
 from repro_pipeline.bundle.folder import open_bundle
+from repro_pipeline.bundle.terms import AssumptionSource
 from repro_pipeline.claims.blind_check import Leak, guard_for
 from repro_pipeline.claims.extract import extract_claims
 from repro_pipeline.config import SendToModels
-from repro_pipeline.lineage.model import Assumption, AssumptionLedger, AssumptionSource
+from repro_pipeline.ledger.assumption import Assumption
+from repro_pipeline.lineage.model import AssumptionLedger
 from repro_pipeline.paper.read import read_paper
 
 PAPER = """# A study

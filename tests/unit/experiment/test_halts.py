@@ -11,11 +11,11 @@ import pytest
 
 from repro_pipeline.experiment.campaign import summed_up
 from repro_pipeline.experiment.metrics import METRICS_NAME
-from repro_pipeline.experiment.model import Run, RunSet
 from repro_pipeline.experiment.runs import Laboratory, PlannedRun, execute_runs, plan_runs
-from repro_pipeline.experiment.spec import Experiment, ExperimentKind, Purpose
+from repro_pipeline.experiment.spec import Experiment
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import AttemptFinished
+from repro_pipeline.ledger.runs import ExperimentKind, Purpose, Run, RunSet
 from repro_pipeline.sandbox.policy import Limits, RunOutcome
 from repro_pipeline.status import Reason, Status
 from resources.artifact_store import FsspecArtifactStore

@@ -14,7 +14,7 @@ from repro_pipeline.experiment.load import (
     load_experiments,
     sample_config,
 )
-from repro_pipeline.experiment.spec import ExperimentKind
+from repro_pipeline.ledger.runs import ExperimentKind
 
 BASE = "  - {id: base, claims: [a], config: config.json}\n"
 ABLATION = "  - {id: less, kind: ablation, of: base, claims: [b], change: {n_trees: 50}}\n"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from repro_pipeline.experiment import metrics
 from repro_pipeline.experiment.metrics import MetricsError, read_values
-from repro_pipeline.experiment.spec import ValueSource
+from repro_pipeline.ledger.runs import ValueSource
 
 CLAIMS = ("a", "b")
 

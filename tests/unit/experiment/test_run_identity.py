@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from repro_pipeline.experiment.runs import plan_runs
-from repro_pipeline.experiment.spec import Experiment, Purpose, RunIdentity
+from repro_pipeline.experiment.spec import Experiment, RunIdentity
+from repro_pipeline.ledger.runs import Purpose
 
 IDENTITY = RunIdentity(
     code_tree="a" * 64,

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.experiment.campaign import summed_up
-from repro_pipeline.experiment.model import Attempt, Run, RunSet
-from repro_pipeline.experiment.spec import ExperimentKind, Purpose
 from repro_pipeline.frozen import digest
+from repro_pipeline.ledger.runs import Attempt, ExperimentKind, Purpose, Run, RunSet
 from repro_pipeline.stages import Ended
 from repro_pipeline.status import Reason, Status
 

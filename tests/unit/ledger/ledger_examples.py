@@ -4,8 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
-from repro_pipeline.experiment.model import Attempt
+from repro_pipeline.bundle.terms import AssumptionSource
 from repro_pipeline.frozen import digest
+from repro_pipeline.ledger.assumption import Assumption
 from repro_pipeline.ledger.chain import head_of, link, start
 from repro_pipeline.ledger.events import (
     AssumptionRecorded,
@@ -23,7 +24,7 @@ from repro_pipeline.ledger.events import (
     StageFinished,
     WarningRecorded,
 )
-from repro_pipeline.lineage.model import Assumption, AssumptionSource
+from repro_pipeline.ledger.runs import Attempt
 from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.status import Reason, Status
 

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from repro_pipeline.bundle.folder import open_bundle
 from repro_pipeline.bundle.task import Task
+from repro_pipeline.bundle.terms import AssumptionGiven, AssumptionSource
 from repro_pipeline.errors import BundleError
 from repro_pipeline.lineage.assumptions import collect_assumptions, filled_in, named
 from repro_pipeline.lineage.ledger import assumptions_of
-from repro_pipeline.lineage.model import AssumptionGiven, AssumptionSource, Lineage, RankedReference
+from repro_pipeline.lineage.model import Lineage, RankedReference
 from repro_pipeline.lineage.rank import rank_references, read_references
 from repro_pipeline.paper.latex.reader import read_latex
 from repro_pipeline.paper.model import (

@@ -7,16 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from repro_pipeline.bundle.task import Task
+from repro_pipeline.bundle.terms import AssumptionGiven, AssumptionSource
 from repro_pipeline.lineage.defaults import load_defaults, unsaid
 from repro_pipeline.lineage.ledger import assumptions_of, base_of, changed
 from repro_pipeline.lineage.mine_code import settings_of, snake
-from repro_pipeline.lineage.model import (
-    AssumptionGiven,
-    AssumptionSource,
-    Lineage,
-    OpenGap,
-    RankedReference,
-)
+from repro_pipeline.lineage.model import Lineage, OpenGap, RankedReference
 from repro_pipeline.paper.model import Paper, Section, Source, SourceFormat
 
 SAID = (

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from repro_pipeline.lineage.model import Assumption, AssumptionSource, Influence
+from repro_pipeline.bundle.terms import AssumptionSource, Influence
+from repro_pipeline.ledger.assumption import Assumption
 from repro_pipeline.lineage.plan import UNCERTAINTY, plan_tests
 
 SECONDS = {"a": 10.0, "b": 30.0}

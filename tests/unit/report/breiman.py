@@ -13,6 +13,7 @@ from statistics import fmean, stdev
 
 from scipy.stats import t
 
+from repro_pipeline.bundle.terms import AssumptionSource
 from repro_pipeline.claims.model import Claim, ClaimPair, ReportedClaims
 from repro_pipeline.environment.model import (
     BuiltEnvironment,
@@ -21,18 +22,13 @@ from repro_pipeline.environment.model import (
     Fingerprint,
 )
 from repro_pipeline.evidence.model import Evidence, IntegrityEvidence
-from repro_pipeline.experiment.model import Attempt, Run
-from repro_pipeline.experiment.spec import Experiment, ValueSource
+from repro_pipeline.experiment.spec import Experiment
 from repro_pipeline.findings import Finding, Probe
 from repro_pipeline.frozen import digest
+from repro_pipeline.ledger.assumption import Assumption
 from repro_pipeline.ledger.events import Head, WarningRecorded
-from repro_pipeline.lineage.model import (
-    Assumption,
-    AssumptionSource,
-    Lineage,
-    OpenGap,
-    RankedReference,
-)
+from repro_pipeline.ledger.runs import Attempt, Run, ValueSource
+from repro_pipeline.lineage.model import Lineage, OpenGap, RankedReference
 from repro_pipeline.paper.address import CellAddress
 from repro_pipeline.paper.model import Cell, Provenance, Quantity, Source, Table
 from repro_pipeline.report.model import ClaimTable, ReportData, StageRow

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from unit.report.breiman import breiman_claims, breiman_report, hostile_report
 
-from repro_pipeline.claims.model import Statistic
+from repro_pipeline.bundle.terms import Statistic
 from repro_pipeline.report import words
 from repro_pipeline.report.html import render_html
 from repro_pipeline.report.markdown import ablations_markdown

@@ -14,6 +14,7 @@ from scoring_cases import (
     unit_error,
 )
 
+from repro_pipeline.bundle.terms import AssumptionSource, Influence
 from repro_pipeline.evidence.alignment import (
     Alignment,
     Checked,
@@ -23,14 +24,9 @@ from repro_pipeline.evidence.alignment import (
     LevelEvidence,
 )
 from repro_pipeline.evidence.model import Evidence
-from repro_pipeline.experiment.spec import ExperimentKind
-from repro_pipeline.lineage.model import (
-    Assumption,
-    AssumptionLedger,
-    AssumptionSource,
-    Influence,
-    OpenGap,
-)
+from repro_pipeline.ledger.assumption import Assumption
+from repro_pipeline.ledger.runs import ExperimentKind
+from repro_pipeline.lineage.model import AssumptionLedger, OpenGap
 from repro_pipeline.scoring.attribution import attribute
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.scoring.score import score

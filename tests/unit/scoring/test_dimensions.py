@@ -22,9 +22,9 @@ from scoring_cases import (
 
 from repro_pipeline.environment.model import DataManifest, ManifestEntry
 from repro_pipeline.evidence.model import IntegrityEvidence
-from repro_pipeline.experiment.spec import ExperimentKind, Purpose
 from repro_pipeline.findings import Probe
 from repro_pipeline.frozen import digest
+from repro_pipeline.ledger.runs import ExperimentKind, Purpose
 from repro_pipeline.scoring import (
     ablation_faithful,
     environment_parity,

@@ -9,9 +9,9 @@ from scoring_cases import attempt, breiman
 
 from repro_pipeline.config import ProjectConfig
 from repro_pipeline.errors import FileFormatError
-from repro_pipeline.experiment.spec import Purpose
 from repro_pipeline.frozen import canonical_json, digest
 from repro_pipeline.ledger.events import PROJECT_CHAIN, AttemptFinished, RubricSeen, StageFinished
+from repro_pipeline.ledger.runs import Purpose
 from repro_pipeline.project import Project
 from repro_pipeline.scoring import record
 from repro_pipeline.scoring.current import read_rubric, rubric_of, rubric_text

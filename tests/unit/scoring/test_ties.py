@@ -13,8 +13,8 @@ from scoring_cases import attempt, claim, evidence, pair, run, seeded
 
 from repro_pipeline import statistics
 from repro_pipeline.evidence.model import IntegrityEvidence
-from repro_pipeline.experiment.spec import Purpose, ValueSource
 from repro_pipeline.frozen import digest
+from repro_pipeline.ledger.runs import Purpose, ValueSource
 from repro_pipeline.scoring.integrity import findings
 from repro_pipeline.scoring.observations import observe
 from repro_pipeline.scoring.rubric import MetricParityRule, Rubric

@@ -3,10 +3,43 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 
-from repro_pipeline.experiment.spec import ExperimentKind, Purpose, ValueSource
 from repro_pipeline.frozen import Frozen, Sha256, Slug
 from repro_pipeline.status import Reason, Status
+
+
+class ExperimentKind(StrEnum):
+    """What an experiment is for."""
+
+    BASELINE = "baseline"
+    ABLATION = "ablation"
+    SENSITIVITY = "sensitivity"
+    COMPARISON = "comparison"
+    PROBE = "probe"
+
+
+SUPPLYING = (ExperimentKind.BASELINE, ExperimentKind.COMPARISON, ExperimentKind.ABLATION)
+"""The kinds whose runs supply a claim's values, the first of them that covers it. A sensitivity
+experiment runs with another assumption, a probe with a spoilt input: their values are no reproduction."""
+
+
+class Purpose(StrEnum):
+    """Why a run is made; a part of its identity."""
+
+    DEV = "dev"
+    EVAL = "eval"
+    PARITY = "parity"
+    PROBE = "probe"
+    SWEEP = "sweep"
+
+
+class ValueSource(StrEnum):
+    """Where a value of a run comes from, shown beside every verdict."""
+
+    RECOMPUTED = "recomputed"
+    PARSED = "parsed"
+    SELF_REPORTED = "self_reported"
 
 
 class Attempt(Frozen):
