@@ -5,11 +5,11 @@ from __future__ import annotations
 from assets.stage import stage_asset, table
 from repro_pipeline.agent.mode import code_of, kernel_packages, other_programs, packages_for_agent
 from repro_pipeline.bundle.folder import Bundle, code_prefix
+from repro_pipeline.environment.kernel import assumed_kernel
 from repro_pipeline.environment.make import keep_to, make_environment
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.environment.parity import grade_environment
 from repro_pipeline.frozen import digest
-from repro_pipeline.imports.kernel import assumed_kernel
 from repro_pipeline.ledger.events import AssumptionRecorded, EnvironmentBuilt
 from repro_pipeline.lineage.model import AssumptionLedger
 from repro_pipeline.paper.model import Paper

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from assets.stage import stage_asset, table
 from repro_pipeline.bundle.folder import Bundle, paper_files
-from repro_pipeline.paper.corrections import source_digest, standing, with_corrections
 from repro_pipeline.paper.model import Paper
-from repro_pipeline.paper.sources import came_together, read_sources
+from repro_pipeline.reading.corrections import source_digest, standing, with_corrections
+from repro_pipeline.reading.sources import came_together, read_sources
 from repro_pipeline.stages import Stage
 
 

@@ -23,7 +23,7 @@ from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.config import SendToModels
 from repro_pipeline.lineage.model import AssumptionLedger
 from repro_pipeline.paper.model import Paper
-from repro_pipeline.paper.sources import read_agreeing
+from repro_pipeline.reading.sources import read_agreeing
 
 NOT_SENT_TO = SendToModels()
 REFERENCES, NEWLINE = "references", "\n"

@@ -14,9 +14,9 @@ from repro_pipeline.errors import AddressError, BundleError
 
 if TYPE_CHECKING:
     from repro_pipeline.bundle.folder import Bundle
-    from repro_pipeline.paper.corrections import Place
     from repro_pipeline.paper.model import Paper
     from repro_pipeline.project import Project
+    from repro_pipeline.reading.corrections import Place
 
 
 def add_to(paper) -> None:
@@ -59,7 +59,13 @@ def check(options: argparse.Namespace) -> int:
 
 def correct(options: argparse.Namespace) -> int:
     """Make a cell read what the paper prints; it is recorded, and stands through every re-read."""
-    from repro_pipeline.paper.corrections import as_read, correction, named, source_digest, standing
+    from repro_pipeline.reading.corrections import (
+        as_read,
+        correction,
+        named,
+        source_digest,
+        standing,
+    )
 
     project = opening.project_here()
     paper, bundle = _read(project, options.paper)
@@ -85,7 +91,12 @@ def _read(project: Project, name: str) -> tuple[Paper, Bundle]:
     """
     from repro_pipeline.bundle.folder import Bundle, open_bundle
     from repro_pipeline.commands.paper import stored
-    from repro_pipeline.paper.corrections import as_read, source_digest, standing, with_corrections
+    from repro_pipeline.reading.corrections import (
+        as_read,
+        source_digest,
+        standing,
+        with_corrections,
+    )
     from repro_pipeline.stages import latest, output_of
 
     paper = stored(project, name)
@@ -104,7 +115,7 @@ def _place(paper: Paper, options: argparse.Namespace) -> Place:
     """The cell that is meant. Raises AddressError where it is not told, or there is none."""
     from repro_pipeline.ledger.events import CellPosition
     from repro_pipeline.paper.address import CellAddress, TableLabel
-    from repro_pipeline.paper.corrections import place_of
+    from repro_pipeline.reading.corrections import place_of
 
     if options.at:
         numbers = options.at.split(",")

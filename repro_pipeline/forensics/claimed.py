@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from repro_pipeline.bundle.terms import Direction
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.findings import Finding
+from repro_pipeline.forensics.submitted import ClaimedRun, ListedAttempt, Submission
 from repro_pipeline.frozen import digest
 from repro_pipeline.statistics import prediction_interval
-from repro_pipeline.submission.model import ClaimedRun, ListedAttempt, Submission
 from repro_pipeline.wording import counted, number
 
 Place = tuple[str, int]

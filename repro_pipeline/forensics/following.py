@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.findings import Finding
+from repro_pipeline.forensics.literals import telling_digits
 from repro_pipeline.forensics.matching import near, stated_elsewhere
 from repro_pipeline.forensics.mutate import FACTORS
 from repro_pipeline.frozen import Frozen
-from repro_pipeline.scoring.literals import telling_digits
 from repro_pipeline.wording import number
 
 Values = Mapping[str, float]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from repro_pipeline.findings import Finding
 from repro_pipeline.forensics.claimed import Place, same
-from repro_pipeline.submission.model import ClaimedRun
+from repro_pipeline.forensics.submitted import ClaimedRun
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _TIME = re.compile(

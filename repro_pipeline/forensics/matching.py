@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from repro_pipeline.claims.model import Claim
-from repro_pipeline.scoring.literals import telling_digits
+from repro_pipeline.forensics.literals import telling_digits
 
 NEAR = 0.03
 _PRINTED = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)")

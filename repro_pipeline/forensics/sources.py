@@ -20,10 +20,10 @@ from repro_pipeline.findings import Finding
 from repro_pipeline.forensics.constants import NotConstant, evaluate, numbers_in
 from repro_pipeline.forensics.declarations import single_constants
 from repro_pipeline.forensics.graph import Graph, Node, Sink
+from repro_pipeline.forensics.literals import telling_digits
 from repro_pipeline.forensics.matching import complements, exact, exactly_reported, near
 from repro_pipeline.forensics.seeding import by_seed, is_seed
 from repro_pipeline.forensics.units import is_round_value
-from repro_pipeline.scoring.literals import telling_digits
 
 _HIDING = re.compile(
     r"\bmap\(chr|b(?:16|32|64|85)decode|a85decode|fromhex|unhexlify|decompress|unpack|\bchr\(|\bord\(|\[::-1\]"

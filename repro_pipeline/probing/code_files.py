@@ -9,10 +9,10 @@ from pathlib import PurePosixPath
 from repro_pipeline.findings import Finding
 from repro_pipeline.forensics import unread
 from repro_pipeline.forensics.archives import unpacked
+from repro_pipeline.forensics.literals import telling_digits
 from repro_pipeline.forensics.prose import is_prose
 from repro_pipeline.probing.given import Given
 from repro_pipeline.sandbox.policy import WORK
-from repro_pipeline.scoring.literals import telling_digits
 
 _BINARY_LIMIT = 32 << 20
 _START = 4096

@@ -11,17 +11,17 @@ from repro_pipeline.environment.manifest import role_rows
 from repro_pipeline.evidence.model import IntegrityEvidence
 from repro_pipeline.experiment.campaign import Setting, plan, run_planned, small_setting
 from repro_pipeline.findings import Probe
+from repro_pipeline.forensics.literals import literal_scan
+from repro_pipeline.forensics.probes import response_probe
 from repro_pipeline.forensics.rows import shared_rows
+from repro_pipeline.forensics.submitted import Submission
 from repro_pipeline.ledger.runs import SUPPLYING, Purpose, Run, RunSet
 from repro_pipeline.probing.changes import Changed, Ground, Way
 from repro_pipeline.probing.given import Given
 from repro_pipeline.probing.readings import read_all
 from repro_pipeline.probing.source import Source, unpack_source
 from repro_pipeline.probing.trial import runs_of, try_changes
-from repro_pipeline.scoring.literals import literal_scan
-from repro_pipeline.scoring.probes import response_probe
 from repro_pipeline.stages import Ended, Stage
-from repro_pipeline.submission.model import Submission
 from repro_pipeline.wording import counted
 
 _PROBES = {

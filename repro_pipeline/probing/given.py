@@ -11,11 +11,11 @@ from repro_pipeline.claims.model import Claim, ReportedClaims
 from repro_pipeline.environment.manifest import role_rows
 from repro_pipeline.experiment.campaign import Setting, input_mounts
 from repro_pipeline.forensics.record import Record, parse
+from repro_pipeline.forensics.submitted import Submission
 from repro_pipeline.ledger.runs import Run
 from repro_pipeline.probing.source import Source
 from repro_pipeline.probing.trial import Tried
 from repro_pipeline.stages import Stage
-from repro_pipeline.submission.model import Submission
 
 _RECORDS = 4
 

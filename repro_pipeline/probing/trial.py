@@ -13,6 +13,7 @@ from repro_pipeline.experiment.spec import Experiment
 from repro_pipeline.findings import Finding
 from repro_pipeline.forensics.claimed import same
 from repro_pipeline.forensics.settings import single_settings
+from repro_pipeline.forensics.submitted import Submission
 from repro_pipeline.ledger.runs import Purpose, Run, RunSet
 from repro_pipeline.probing.changes import (
     Changed,
@@ -27,7 +28,6 @@ from repro_pipeline.probing.changes import (
 )
 from repro_pipeline.probing.spoilt import halved_variants, spoilt_variants
 from repro_pipeline.stages import Ended
-from repro_pipeline.submission.model import Submission
 from repro_pipeline.wording import counted, duration
 
 _LONG = 120.0

@@ -14,11 +14,11 @@ import repro_pipeline
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.ledger.events import CellPosition
 from repro_pipeline.paper.address import CellAddress
-from repro_pipeline.paper.corrections import address_of, as_read, named
 from repro_pipeline.paper.document import spans
 from repro_pipeline.paper.model import Cell, Paper, Table
 from repro_pipeline.paper.originals import Original, Picture, originals
 from repro_pipeline.paper.tables import is_doubtful
+from repro_pipeline.reading.corrections import address_of, as_read, named
 from repro_pipeline.report.pages import inline_script, templates
 
 

@@ -16,12 +16,12 @@ from typing import get_args
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.findings import Finding, Probe
+from repro_pipeline.forensics.literals import telling_digits
+from repro_pipeline.forensics.probes import ResponseProbe
 from repro_pipeline.ledger.runs import Attempt
 from repro_pipeline.scoring import accounting, self_report
-from repro_pipeline.scoring.literals import telling_digits
 from repro_pipeline.scoring.model import ClaimVerdict, IntegrityStatus
 from repro_pipeline.scoring.observations import Observation
-from repro_pipeline.scoring.probes import ResponseProbe
 from repro_pipeline.wording import counted
 
 _RESPONSE = get_args(ResponseProbe)

@@ -14,7 +14,7 @@ from typing import Any
 
 from repro_pipeline.errors import BundleError, FileFormatError
 from repro_pipeline.experiment.load import SPEC_NAME
-from repro_pipeline.submission.model import ClaimedRun, ListedAttempt, Submission
+from repro_pipeline.forensics.submitted import ClaimedRun, ListedAttempt, Submission
 
 RUNS, ATTEMPTS = "runs", "attempts.jsonl"
 _NOT_CODE = {RUNS, ATTEMPTS}

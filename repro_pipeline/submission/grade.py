@@ -30,17 +30,17 @@ from repro_pipeline.experiment.campaign import Setting, run_kind
 from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.sealed import check_sealed
 from repro_pipeline.experiment.seeds import submission_seeds
+from repro_pipeline.forensics.submitted import Submission
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.events import ImplementationFrozen
 from repro_pipeline.ledger.runs import ExperimentKind, RunSet
-from repro_pipeline.paper.sources import read_agreeing
 from repro_pipeline.probing.gather import gather_integrity
 from repro_pipeline.project import Project
+from repro_pipeline.reading.sources import read_agreeing
 from repro_pipeline.scoring.model import Scores
 from repro_pipeline.scoring.record import score_and_record
 from repro_pipeline.stages import Ended, Row, Stage, Work, output_of, run_stage
 from repro_pipeline.submission.folder import copy_code, open_submission
-from repro_pipeline.submission.model import Submission
 
 CODE = "submission"
 """The folder of the submitted code in the grader's copy of the bundle."""

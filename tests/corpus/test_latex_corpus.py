@@ -12,10 +12,10 @@ import pytest
 
 from repro_pipeline.errors import PaperError
 from repro_pipeline.paper.address import CellAddress, TableLabel
-from repro_pipeline.paper.agree import disagreements
 from repro_pipeline.paper.latex import read_latex
 from repro_pipeline.paper.read import read_paper
 from repro_pipeline.paper.resolve import resolve_cell
+from repro_pipeline.reading.agree import disagreements
 
 S2ORC = "tex/1911.02782_S2ORC_src.tar.gz"
 

@@ -8,10 +8,10 @@ import pytest
 
 from repro_pipeline.agent.judge import _asserts
 from repro_pipeline.environment.fingerprint import blas_of
+from repro_pipeline.forensics.literals import _numbers
 from repro_pipeline.forensics.mutate import mutate
 from repro_pipeline.lineage.mine_code import settings_of
 from repro_pipeline.pysource import LONGEST, depth, parsed
-from repro_pipeline.scoring.literals import _numbers
 
 HOSTILE = {
     "brackets": "v = " + "(" * 5_000 + "1" + ")" * 5_000,

@@ -18,7 +18,7 @@ from repro_pipeline.bundle.folder import open_bundle
 from repro_pipeline.config import Fetch
 from repro_pipeline.errors import FetchError
 from repro_pipeline.paper.fetch import ArxivPaper, FetchRecord, PaperUrl
-from repro_pipeline.paper.sources import came_together
+from repro_pipeline.reading.sources import came_together
 from resources import http_download
 from resources.paper_source import HttpPaperSource
 from resources.user_cache import cache_folder

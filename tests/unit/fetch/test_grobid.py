@@ -16,7 +16,7 @@ from repro_pipeline.errors import PaperError, ServiceError
 from repro_pipeline.paper.model import Paper, SourceFormat
 from repro_pipeline.paper.read import read_paper
 from repro_pipeline.paper.tables import DOUBTED
-from repro_pipeline.paper.tei_and_pdf import read_with_service
+from repro_pipeline.reading.tei_and_pdf import read_with_service
 from resources.artifact_store import FsspecArtifactStore
 from resources.grobid import GrobidService
 

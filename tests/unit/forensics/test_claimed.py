@@ -6,7 +6,7 @@ import pytest
 from forensic_cases import claim, kinds
 
 from repro_pipeline.forensics import claimed, logs
-from repro_pipeline.submission.model import ClaimedRun, ListedAttempt, Submission
+from repro_pipeline.forensics.submitted import ClaimedRun, ListedAttempt, Submission
 
 TRUE = {0: 76.11, 1: 75.42, 2: 77.03}
 FRESH = [76.5, 75.9, 76.8, 75.1, 76.2]

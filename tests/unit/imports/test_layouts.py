@@ -26,7 +26,7 @@ from repro_pipeline.imports.layouts import id_of, import_folder, layout_of
 from repro_pipeline.imports.paperbench import blacklist
 from repro_pipeline.imports.record import write_record
 from repro_pipeline.paper.read import read_paper
-from repro_pipeline.paper.sources import came_together
+from repro_pipeline.reading.sources import came_together
 
 
 def imported(source: Path, place: Path):

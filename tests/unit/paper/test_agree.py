@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from drawn_tables import rows_of
 
-from repro_pipeline.paper.agree import disagreements, uncompared
 from repro_pipeline.paper.model import Paper, Section, Source, SourceFormat
 from repro_pipeline.paper.tables import About, make_table
+from repro_pipeline.reading.agree import disagreements, uncompared
 
 DRAWING = """
 Method | Acc | NLL | n

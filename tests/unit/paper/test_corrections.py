@@ -13,7 +13,9 @@ from repro_pipeline.errors import AddressError
 from repro_pipeline.ledger.chain import head_of, link, start
 from repro_pipeline.ledger.events import CellPosition, Event
 from repro_pipeline.paper.address import CellAddress
-from repro_pipeline.paper.corrections import (
+from repro_pipeline.paper.model import Correction, Paper, Source, SourceFormat, Table
+from repro_pipeline.paper.tables import About, RawCell, make_table
+from repro_pipeline.reading.corrections import (
     address_of,
     as_read,
     cell_at,
@@ -22,8 +24,6 @@ from repro_pipeline.paper.corrections import (
     standing,
     with_corrections,
 )
-from repro_pipeline.paper.model import Correction, Paper, Source, SourceFormat, Table
-from repro_pipeline.paper.tables import About, RawCell, make_table
 
 SOURCE, OTHER = "a" * 64, "b" * 64
 DRAWING = """

@@ -17,15 +17,15 @@ from PIL import Image
 from repro_pipeline.bundle.folder import Bundle, open_bundle
 from repro_pipeline.errors import PaperError
 from repro_pipeline.ledger.chain import link, start
-from repro_pipeline.paper.corrections import (
+from repro_pipeline.paper.model import Paper
+from repro_pipeline.paper.originals import originals
+from repro_pipeline.paper.read import read_paper
+from repro_pipeline.reading.corrections import (
     correction,
     source_digest,
     standing,
     with_corrections,
 )
-from repro_pipeline.paper.model import Paper
-from repro_pipeline.paper.originals import originals
-from repro_pipeline.paper.read import read_paper
 from repro_pipeline.report.check_page import check_page
 from tests.conftest import ROOT
 

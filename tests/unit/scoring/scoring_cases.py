@@ -19,11 +19,11 @@ from repro_pipeline.environment.model import (
 from repro_pipeline.evidence.model import Evidence, IntegrityEvidence
 from repro_pipeline.experiment.spec import Experiment
 from repro_pipeline.findings import Probe
+from repro_pipeline.forensics.literals import literal_scan
+from repro_pipeline.forensics.probes import response_probe
 from repro_pipeline.frozen import digest
 from repro_pipeline.ledger.runs import Attempt, ExperimentKind, Purpose, Run, ValueSource
 from repro_pipeline.paper.address import TextAddress
-from repro_pipeline.scoring.literals import literal_scan
-from repro_pipeline.scoring.probes import response_probe
 from repro_pipeline.status import Reason, Status
 
 HASH = "0" * 64

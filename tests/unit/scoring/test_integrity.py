@@ -28,10 +28,10 @@ from scoring_cases import (
 
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.evidence.model import IntegrityEvidence
+from repro_pipeline.forensics.literals import literal_scan, telling_digits
+from repro_pipeline.forensics.probes import response_probe
 from repro_pipeline.ledger.runs import Purpose, ValueSource
-from repro_pipeline.scoring.literals import literal_scan, telling_digits
 from repro_pipeline.scoring.model import IntegrityStatus
-from repro_pipeline.scoring.probes import response_probe
 from repro_pipeline.scoring.rubric import Rubric
 from repro_pipeline.scoring.score import score
 from repro_pipeline.status import Status

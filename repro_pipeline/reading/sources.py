@@ -10,12 +10,12 @@ from pydantic import ValidationError
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.errors import BundleError, PaperError
 from repro_pipeline.imports.record import IMPORT_NAME, ImportRecord
-from repro_pipeline.paper.agree import disagreements, uncompared
 from repro_pipeline.paper.fetch import RECORD_NAME, FetchRecord
 from repro_pipeline.paper.model import Paper, SourceFormat
 from repro_pipeline.paper.read import read_paper
-from repro_pipeline.paper.tei_and_pdf import joined, read_with_service
 from repro_pipeline.ports import ArtifactStore, TeiService
+from repro_pipeline.reading.agree import disagreements, uncompared
+from repro_pipeline.reading.tei_and_pdf import joined, read_with_service
 
 _SHOWN = 5
 

@@ -1,0 +1,1 @@
+"""A bundle's paper, read: its sources held against each other, and what people corrected in it."""
