@@ -16,12 +16,12 @@ from assets import attribution, report, review_queue, scores
 from assets.rubric import KEY as RUBRIC
 from assets.stage import RECIPES, Recipe
 from repro_pipeline.ledger.events import PROJECT_CHAIN
-from repro_pipeline.ledger.kept import KeptLedger
 from repro_pipeline.project import Project
 from repro_pipeline.report.scoreboard import write_scoreboard
 from repro_pipeline.scoring.current import read_rubric, sampling_phase
 from repro_pipeline.scoring.history import change_rows, latest_change, told
 from repro_pipeline.stages import Row, Stage, latest
+from resources.kept_ledger import KeptLedger
 from resources.project import ProjectResource
 
 JUDGING = tuple(

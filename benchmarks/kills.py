@@ -31,11 +31,11 @@ sys.path.insert(0, str(ROOT))
 
 from repro_pipeline.cli import main as repro  # noqa: E402
 from repro_pipeline.ledger.chain import verify_chain  # noqa: E402
-from repro_pipeline.ledger.tree import missing_from  # noqa: E402
 from repro_pipeline.project import Project  # noqa: E402
 from repro_pipeline.scoring.model import Scores  # noqa: E402
 from repro_pipeline.stages import latest, output_of  # noqa: E402
 from repro_pipeline.status import Status  # noqa: E402
+from repro_pipeline.tree import missing_from  # noqa: E402
 from resources.ledger_sql import SqlLedger  # noqa: E402
 from resources.opening import open_project  # noqa: E402
 from tests.bundles import make_bundle  # noqa: E402

@@ -11,13 +11,12 @@ from pydantic import Field, StringConstraints, model_validator
 
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.chat import Price
-from repro_pipeline.environment.audit import FindingKind
 from repro_pipeline.frozen import Frozen
 from repro_pipeline.quantities import Bytes, Fraction, Seconds, Share
 from repro_pipeline.sandbox.names import RunnerName
 from repro_pipeline.sandbox.policy import Limits
 from repro_pipeline.stage_names import RUNNING_STAGES, STAGES
-from repro_pipeline.status import AlertKind
+from repro_pipeline.status import AlertKind, FindingKind
 
 CONFIG_NAME = "repro.yaml"
 STAGE_SECONDS = 2 * 3600.0

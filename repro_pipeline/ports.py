@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from repro_pipeline.chat import ChatAnswer, ChatRequest, ModelInfo
-from repro_pipeline.environment.model import ContainerImage
 from repro_pipeline.ledger.events import Event, Head, Payload
-from repro_pipeline.lineage.literature import Brought, Exclusions
 from repro_pipeline.paper.fetch import ArxivPaper, FetchRecord, PaperUrl
+from repro_pipeline.paper.literature import Brought, Exclusions
 from repro_pipeline.paper.model import Reference
 from repro_pipeline.sandbox.egress import EgressRequest, EgressRules
+from repro_pipeline.sandbox.image import ContainerImage
 from repro_pipeline.sandbox.policy import Enforcement, RunOutcome, SandboxPolicy
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
@@ -56,6 +56,10 @@ class Sign(StrEnum):
     UNDECIDED = "undecided"
     NOT_RUN = "not_run"
     EXCLUDED = "excluded"
+
+
+FindingKind = Literal["vulnerable", "yanked", "lookalike", "unlicensed"]
+"""What an audit finds against a package."""
 
 
 class AlertKind(StrEnum):

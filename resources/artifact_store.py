@@ -26,7 +26,7 @@ from pydantic import ValidationError
 
 from repro_pipeline.errors import IntegrityError, StoreError
 from repro_pipeline.frozen import canonical_json
-from repro_pipeline.ledger.tree import Tree, TreeFile, TreeLink, link_target, walk
+from repro_pipeline.tree import Tree, TreeFile, TreeLink, link_target, walk
 
 CHUNK = 1 << 20
 SAMPLE = 1 << 16

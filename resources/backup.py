@@ -25,8 +25,8 @@ from repro_pipeline.errors import IntegrityError, StoreError
 from repro_pipeline.frozen import Frozen, Sha256
 from repro_pipeline.ledger.chain import verify_chain
 from repro_pipeline.ledger.events import Head
-from repro_pipeline.ledger.tree import missing_from, references_in
 from repro_pipeline.project import Project
+from repro_pipeline.tree import missing_from, references_in
 from repro_pipeline.yamlfile import load_model
 from resources.artifact_store import FsspecArtifactStore
 from resources.ledger_sql import SqlLedger

@@ -24,9 +24,9 @@ from repro_pipeline.environment.image import (
     STAGE_LABEL,
     dockerfile,
 )
-from repro_pipeline.environment.model import ContainerImage
 from repro_pipeline.errors import BuildError, SandboxUnavailable
 from repro_pipeline.frozen import digest
+from repro_pipeline.sandbox.image import ContainerImage
 from repro_pipeline.sandbox.policy import Limits, SandboxPolicy
 from repro_pipeline.status import Status
 from resources.docker_engine import connect, spoken

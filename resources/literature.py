@@ -9,7 +9,8 @@ from pathlib import Path
 
 from repro_pipeline.config import Fetch, LiteratureConfig
 from repro_pipeline.errors import UserError
-from repro_pipeline.lineage.literature import (
+from repro_pipeline.paper.fetch import ArxivPaper
+from repro_pipeline.paper.literature import (
     Brought,
     CodeTree,
     Excluded,
@@ -18,7 +19,6 @@ from repro_pipeline.lineage.literature import (
     mismatch,
     repositories_in,
 )
-from repro_pipeline.paper.fetch import ArxivPaper
 from repro_pipeline.paper.model import Paper, Reference
 from repro_pipeline.paper.read import find_sources, read_paper
 from repro_pipeline.ports import ArtifactStore

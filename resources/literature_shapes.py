@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 
 from lxml import etree
 
-from repro_pipeline.lineage.literature import Provider, Work
+from repro_pipeline.paper.literature import Provider, Work
 from repro_pipeline.paper.model import Reference
 
 MOST = 5

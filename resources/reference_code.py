@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from repro_pipeline.errors import FetchError
-from repro_pipeline.lineage.literature import CodeTree, Excluded, Exclusions
+from repro_pipeline.paper.literature import CodeTree, Excluded, Exclusions
 from repro_pipeline.ports import ArtifactStore
 from resources.answers import Answers
 

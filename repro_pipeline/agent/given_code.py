@@ -24,8 +24,8 @@ from repro_pipeline.experiment.load import (
 from repro_pipeline.experiment.spec import Experiment
 from repro_pipeline.imports.notebook import RUNNER, notebook_command, with_runner
 from repro_pipeline.ledger.runs import ExperimentKind
-from repro_pipeline.ledger.tree import Tree
 from repro_pipeline.ports import ArtifactStore
+from repro_pipeline.tree import Tree
 
 
 class NoImplementer(UserError):

@@ -25,7 +25,7 @@ def with_code(record: ImportRecord, bundle: Path, address: str) -> ImportRecord:
     from repro_pipeline.bundle.task import Task
     from repro_pipeline.imports.code_address import parse_code
     from repro_pipeline.imports.record import ImportFault
-    from repro_pipeline.lineage.literature import excluded_by_task
+    from repro_pipeline.paper.literature import excluded_by_task
     from repro_pipeline.yamlfile import load_model
     from resources.code_remotes import remotes_of
     from resources.code_source import fetch_code_at

@@ -80,7 +80,7 @@ def _step(stage, task):
     from repro_pipeline.bundle.folder import open_bundle
     from repro_pipeline.environment.download import Step
     from repro_pipeline.environment.make import keep_to, make_environment
-    from repro_pipeline.lineage.literature import Exclusions
+    from repro_pipeline.paper.literature import Exclusions
     from repro_pipeline.paper.model import Paper
     from repro_pipeline.stages import latest, output_of
 

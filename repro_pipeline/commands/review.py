@@ -210,12 +210,12 @@ def _decide(
 def _sheet(project: Project, drawn: _Drawn, rubric: Rubric) -> list[str]:
     from repro_pipeline.evidence.model import Evidence
     from repro_pipeline.ledger.logs import tail
-    from repro_pipeline.ledger.tree import Tree
     from repro_pipeline.paper.model import Paper
     from repro_pipeline.report.facts import claim_runs
     from repro_pipeline.report.review_sheet import blind_sheet
     from repro_pipeline.stages import latest, output_of
     from repro_pipeline.status import Status
+    from repro_pipeline.tree import Tree
 
     evidence, paper = (
         output_of(project, latest(project, drawn.paper, stage), model)

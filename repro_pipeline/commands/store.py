@@ -41,7 +41,7 @@ def add_to(commands) -> None:
 
 def verify(options: argparse.Namespace) -> int:
     """Read every artifact, and whether all that the ledger refers to is there."""
-    from repro_pipeline.ledger.tree import missing_from
+    from repro_pipeline.tree import missing_from
 
     project = opening.project_here()
     damaged = project.store.verify()
@@ -72,7 +72,7 @@ def collect(project: Project, *, seconds: float, dry_run: bool, despite_missing:
     import repro_pipeline
     from repro_pipeline.bundle.folder import PAPER_ID
     from repro_pipeline.ledger.events import PROJECT_CHAIN, StoreSwept
-    from repro_pipeline.ledger.tree import missing_from, references_in
+    from repro_pipeline.tree import missing_from, references_in
 
     ledger, store = project.ledger, project.store
     started = datetime.now(UTC)

@@ -16,7 +16,6 @@ from functools import cache
 from importlib.metadata import Distribution
 from operator import eq, ge, gt, le, lt
 from pathlib import Path
-from typing import Literal
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
@@ -24,8 +23,7 @@ from packaging.version import InvalidVersion, Version
 
 from repro_pipeline.errors import BuildError
 from repro_pipeline.frozen import Frozen
-
-FindingKind = Literal["vulnerable", "yanked", "lookalike", "unlicensed"]
+from repro_pipeline.status import FindingKind
 
 _HERE = Path(__file__).parent
 ADVISORIES = _HERE / "advisories.toml"

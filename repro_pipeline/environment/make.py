@@ -11,7 +11,6 @@ from repro_pipeline.bundle.task import Task, TaskCode
 from repro_pipeline.environment.audit import (
     ADVISORIES,
     AuditFinding,
-    FindingKind,
     audit,
     licences_of,
     osv_advisories,
@@ -39,6 +38,7 @@ from repro_pipeline.ports import ArtifactStore, Images
 from repro_pipeline.project import Project
 from repro_pipeline.sandbox.egress import Excluded, plain_package
 from repro_pipeline.sandbox.policy import DETERMINISM, THREADS, default_environment
+from repro_pipeline.status import FindingKind
 
 _PYTHONS = tuple(version for minor in RELEASED for version in releases(minor))
 

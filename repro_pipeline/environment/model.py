@@ -7,6 +7,7 @@ from typing import Literal
 
 from repro_pipeline.environment.audit import AuditFinding
 from repro_pipeline.frozen import Frozen, Sha256, Slug
+from repro_pipeline.sandbox.image import ContainerImage
 
 RequirementsKind = Literal[
     "given_lock", "requirements", "pyproject", "environment_yml", "setup", "imports", "none"
@@ -69,17 +70,6 @@ class EnvironmentLock(Frozen):
     """Packages published later were left out of the resolution."""
     notes: tuple[str, ...] = ()
     """What was left out or guessed when the requirements were read."""
-
-
-class ContainerImage(Frozen):
-    """An image in which an environment lies at `/env`."""
-
-    id: str
-    """Digest of its configuration, by which the engine knows it: sha256:…"""
-    base: str
-    """The name of the image that it was built upon."""
-    base_id: str
-    """Digest of that image's configuration."""
 
 
 class BuiltEnvironment(Frozen):

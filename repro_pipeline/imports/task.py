@@ -11,7 +11,7 @@ import yaml
 from repro_pipeline.bundle.folder import TASK_NAME
 from repro_pipeline.bundle.task import Task
 from repro_pipeline.imports.record import ImportFault, Taken, take, written
-from repro_pipeline.lineage.literature import excluded_by_task
+from repro_pipeline.paper.literature import excluded_by_task
 from repro_pipeline.yamlfile import load_model
 
 OURS = ("code/", "data/", "references/")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from repro_pipeline.bundle.terms import Influence
 from repro_pipeline.frozen import Frozen, Slug
 from repro_pipeline.ledger.assumption import Assumption
-from repro_pipeline.lineage.literature import Brought
+from repro_pipeline.paper.literature import Brought
 
 
 class OpenGap(Frozen):

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from repro_pipeline.lineage.literature import Brought, Exclusions
 from repro_pipeline.lineage.model import Lineage, RankedReference
+from repro_pipeline.paper.literature import Brought, Exclusions
 from repro_pipeline.paper.model import CitationContext, Paper, Reference, Table
 from repro_pipeline.ports import ArtifactStore, Literature
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from repro_pipeline.cli import main
-from repro_pipeline.lineage.literature import Brought, CodeTree, Excluded, Work
 from repro_pipeline.lineage.model import AssumptionLedger, Lineage
+from repro_pipeline.paper.literature import Brought, CodeTree, Excluded, Work
 from repro_pipeline.stages import latest, output_of
 from tests.bundles import make_bundle
 

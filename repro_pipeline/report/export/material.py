@@ -18,12 +18,12 @@ from repro_pipeline.environment.model import DataManifest, ManifestEntry
 from repro_pipeline.errors import BundleError, IntegrityError
 from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.ledger.runs import Attempt, Purpose, Run
-from repro_pipeline.ledger.tree import Tree
 from repro_pipeline.project import Project
 from repro_pipeline.report.model import ReportData
 from repro_pipeline.report.privacy import is_private
 from repro_pipeline.report.write import ReportFiles
 from repro_pipeline.stages import latest, output_of
+from repro_pipeline.tree import Tree
 
 
 @dataclass(frozen=True)

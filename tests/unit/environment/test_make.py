@@ -14,10 +14,10 @@ from repro_pipeline.environment.build import environment_mounts, host_python
 from repro_pipeline.environment.image import place_of
 from repro_pipeline.environment.interpreter import OWN
 from repro_pipeline.environment.make import Rules, make_environment
-from repro_pipeline.environment.model import ContainerImage
 from repro_pipeline.environment.parity import grade_environment
 from repro_pipeline.errors import BuildError, SandboxUnavailable
 from repro_pipeline.sandbox.bubblewrap import BubblewrapRunner
+from repro_pipeline.sandbox.image import ContainerImage
 from repro_pipeline.sandbox.policy import SandboxPolicy
 from repro_pipeline.status import Status
 

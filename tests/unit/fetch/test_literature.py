@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from loopback import TEX, Answer, Server, tar_gz
 
 from repro_pipeline.config import Fetch, LiteratureConfig
-from repro_pipeline.lineage.literature import Exclusions, Work, mismatch, same_title
+from repro_pipeline.paper.literature import Exclusions, Work, mismatch, same_title
 from repro_pipeline.paper.model import Paper, Reference, Section, Source, SourceFormat
 from resources.artifact_store import FsspecArtifactStore
 from resources.literature import HttpLiterature

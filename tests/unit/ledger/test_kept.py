@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from repro_pipeline.ledger.events import PROJECT_CHAIN, RubricSeen, WarningRecorded
-from repro_pipeline.ledger.kept import KeptLedger
+from resources.kept_ledger import KeptLedger
 from resources.ledger_sql import SqlLedger
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from repro_pipeline.lineage.literature import excluded_by_task
+from repro_pipeline.paper.literature import excluded_by_task
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.bundle.task import Task
 from repro_pipeline.environment.model import DataManifest, ManifestEntry
 from repro_pipeline.frozen import digest
-from repro_pipeline.ledger.tree import Tree, TreeFile, TreeLink
 from repro_pipeline.report.export.material import _public, input_name
+from repro_pipeline.tree import Tree, TreeFile, TreeLink
 
 
 def entry(name: str, file: str, **more: object) -> ManifestEntry:

@@ -12,7 +12,6 @@ import pytest
 from pydantic import ValidationError
 from unit.report.breiman import FOUND, METHODS, bare_report, breiman_report, hostile_report
 
-from repro_pipeline.environment.model import ContainerImage
 from repro_pipeline.paper.model import Correction
 from repro_pipeline.report.again import script as script_of
 from repro_pipeline.report.facts import cost
@@ -20,6 +19,7 @@ from repro_pipeline.report.html import render_html
 from repro_pipeline.report.markdown_report import render_markdown
 from repro_pipeline.report.model import ModelCost, ReportData
 from repro_pipeline.report.pages import tone
+from repro_pipeline.sandbox.image import ContainerImage
 from repro_pipeline.status import Outcome, Sign, Status, Verdict
 
 VOID = {"meta", "br", "img", "link", "input", "hr"}

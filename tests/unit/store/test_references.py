@@ -22,9 +22,9 @@ from repro_pipeline.ledger.events import (
     WarningRecorded,
 )
 from repro_pipeline.ledger.logs import LINE, FoundLine, head, search, tail
-from repro_pipeline.ledger.tree import missing_from, references_in
 from repro_pipeline.sandbox.egress import EgressRules
 from repro_pipeline.status import Status
+from repro_pipeline.tree import missing_from, references_in
 from resources.artifact_store import FsspecArtifactStore
 from resources.ledger_sql import SqlLedger
 
