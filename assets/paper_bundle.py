@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from assets.stage import stage_asset
-from repro_pipeline.bundle.folder import Bundle, keep_bundle, open_bundle
+from repro_pipeline.bundle.folder import Bundle, open_bundle
 from repro_pipeline.ledger.events import BundleSeen
+from repro_pipeline.reading.keep import keep_bundle
 from repro_pipeline.stages import Stage
 
 

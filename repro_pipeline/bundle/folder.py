@@ -11,7 +11,6 @@ from repro_pipeline.bundle.task import Task
 from repro_pipeline.errors import BundleError
 from repro_pipeline.frozen import Frozen, Sha256, digest
 from repro_pipeline.paper.read import find_sources
-from repro_pipeline.ports import ArtifactStore
 from repro_pipeline.yamlfile import load_model
 
 TASK_NAME = "task.yaml"
@@ -163,11 +162,3 @@ def paper_files(bundle: Bundle) -> dict[str, str]:
         for name, sha256 in bundle.files.items()
         if name in bundle.sources or not (name == TASK_NAME or name.startswith(others))
     }
-
-
-def keep_bundle(bundle: Bundle, folder: Path, store: ArtifactStore) -> None:
-    """Keep the sources, the task and the references in the store; the code is kept when frozen."""
-    data = {item.path for item in bundle.task.data}
-    for name in {*paper_files(bundle), *bundle.references, TASK_NAME} - data:
-        if name in bundle.files and (folder / name).is_file():
-            store.put_file(folder / name)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from repro_pipeline.bundle.folder import (
     code_prefix,
-    keep_bundle,
     lies_inside,
     open_bundle,
     paper_files,
@@ -19,6 +18,7 @@ from repro_pipeline.bundle.folder import (
 )
 from repro_pipeline.errors import BundleError, FileFormatError, UserError
 from repro_pipeline.frozen import digest
+from repro_pipeline.reading.keep import keep_bundle
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "random-forests-2001"
 
