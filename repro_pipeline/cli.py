@@ -42,7 +42,7 @@ from repro_pipeline.commands import (
     why,
 )
 from repro_pipeline.commands.exits import INTERRUPTED, MENDABLE, NO_SANDBOX, OK
-from repro_pipeline.commands.parser import command
+from repro_pipeline.commands.parser import Parser, command
 from repro_pipeline.commands.unwritable import unwritable
 from repro_pipeline.errors import SandboxUnavailable, UserError
 from repro_pipeline.schemas import FILES
@@ -91,9 +91,7 @@ def _schemas_name(text: str) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="repro", description="Reproduce the numbers of machine-learning papers."
-    )
+    parser = Parser(prog="repro", description="Reproduce the numbers of machine-learning papers.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for part in (
         papers,

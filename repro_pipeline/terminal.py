@@ -26,7 +26,6 @@ from repro_pipeline.background import UnderWay
 from repro_pipeline.errors import BundleError
 from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.ledger.events import (
-    PROJECT_CHAIN,
     AttemptFinished,
     Event,
     StageFinished,
@@ -47,6 +46,7 @@ from repro_pipeline.scoring.review import after_review
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import latest, output_of
 from repro_pipeline.status import Status
+from repro_pipeline.yamlfile import choices
 
 _POLL_SECONDS = 0.2
 _MOST_WARNINGS = 4
@@ -229,9 +229,6 @@ def _ran(project: Project, paper: str, launch: str) -> bool:
 
 def print_report(project: Project, paper: str) -> int:
     """The table of claims, and the path of the report."""
-    if paper not in project.ledger.chains():
-        papers = ", ".join(chain for chain in project.ledger.chains() if chain != PROJECT_CHAIN)
-        raise BundleError(f"there is no paper '{paper}'.", hint=f"There are: {papers or 'none'}.")
     row = latest(project, paper, "report")
     if row is None or row.output is None:
         why = f": {row.reason.sentence}" if row and row.reason else "."
@@ -365,6 +362,12 @@ def print_log(
         for attempt in attempts(project.ledger.events(paper))
         if experiment in (None, attempt.experiment) and seed in (None, attempt.seed) and attempt.log
     ]
+    made = [one.experiment for one in attempts(project.ledger.events(paper))]
+    if made and experiment not in (None, *made):
+        raise BundleError(
+            f"'{paper}' has no run of an experiment '{experiment}'.",
+            hint=choices(experiment, list(dict.fromkeys(made))),
+        )
     if not found:
         raise BundleError(
             f"there is no log of such a run of '{paper}'.",

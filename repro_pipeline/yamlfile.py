@@ -236,6 +236,17 @@ def nearest(key: str, known: Sequence[str]) -> str | None:
     return near[0] if near else None
 
 
+def meant(name: str, known: Sequence[str]) -> str:
+    """A question, with a space behind it, whether the nearest known name was meant; empty for none."""
+    near = nearest(name, known)
+    return f"Did you mean '{short(near)}'? " if near else ""
+
+
+def choices(name: str, known: Sequence[str], lead: str = "There are") -> str:
+    """What to say to one who gave a name that is not known: the nearest that is, and what there is."""
+    return f"{meant(name, known)}{lead}: {listed(known) or 'none'}."
+
+
 def _is_one_slip(one: str, other: str) -> bool:
     """Whether a letter lost, put in, exchanged, or two swapped lead from one word to the other."""
     short, long = sorted((one, other), key=len)

@@ -22,6 +22,7 @@ from repro_pipeline.bench.suite import Suite
 from repro_pipeline.bench.trial import Agent
 from repro_pipeline.config import Roles
 from repro_pipeline.errors import UserError
+from repro_pipeline.yamlfile import choices
 
 LOOPS = {
     "loop": LoopAgent(),
@@ -108,9 +109,7 @@ def _named(text: str) -> tuple[str, str]:
         return slug(f"command-{Path(last).stem}"), text
     if text in LOOPS or text in ("at-once", "trivial"):
         return text, text
-    raise UserError(
-        f"there is no agent '{text}'.", where="--agent", hint=f"There are: {', '.join(NAMES)}."
-    )
+    raise UserError(f"there is no agent '{text}'.", where="--agent", hint=choices(text, NAMES))
 
 
 def _cutoff(roles: Roles, cutoffs: Mapping[str, str]) -> str | None:

@@ -15,13 +15,14 @@ from functools import cached_property
 from pathlib import Path
 
 from repro_pipeline.bench.model import SuiteFile, Truth
+from repro_pipeline.bench.places import SUITE_NAME
 from repro_pipeline.bundle.folder import Bundle, open_bundle
 from repro_pipeline.errors import BundleError
 from repro_pipeline.frozen import digest
-from repro_pipeline.yamlfile import load_model
+from repro_pipeline.yamlfile import choices, load_model
 from repro_pipeline.yamltext import read_yaml
 
-SUITE_NAME, TRUTH_NAME = "suite.yaml", "truth.yaml"
+TRUTH_NAME = "truth.yaml"
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class Suite:
             raise BundleError(
                 f"the suite has no task '{name}'.",
                 where=str(self.folder / SUITE_NAME),
-                hint=f"There are: {', '.join(self.file.tasks)}.",
+                hint=choices(name, self.file.tasks),
             )
         return self.tasks[self.file.tasks.index(name)]
 

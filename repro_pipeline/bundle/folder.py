@@ -11,7 +11,7 @@ from repro_pipeline.bundle.task import Task
 from repro_pipeline.errors import BundleError
 from repro_pipeline.frozen import Frozen, Sha256, digest
 from repro_pipeline.paper.read import find_sources
-from repro_pipeline.yamlfile import load_model
+from repro_pipeline.yamlfile import choices, load_model
 
 TASK_NAME = "task.yaml"
 PAPER_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
@@ -55,7 +55,7 @@ def open_bundle(folder: Path, *, paper: str | None = None) -> Bundle:
     that it lacks; FileFormatError when `task.yaml` does not follow its schema.
     """
     if not folder.is_dir():
-        raise BundleError("no such bundle.", where=str(folder), hint=_which_exist(folder.parent))
+        raise BundleError("no such bundle.", where=str(folder), hint=_which_exist(folder))
     paper = paper_id_of(folder.name if paper is None else paper)
     sources = _sources(folder)
     task_file = folder / TASK_NAME
@@ -141,10 +141,13 @@ def _digest_of(path: Path, folder: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _which_exist(papers: Path) -> str:
+def _which_exist(missing: Path) -> str:
+    papers = missing.parent
     folders = papers.iterdir() if papers.is_dir() else ()
     names = sorted(path.name for path in folders if path.is_dir() and PAPER_ID.fullmatch(path.name))
-    return f"These exist: {', '.join(names)}." if names else "Add one with `repro add PATH`."
+    if not names:
+        return "Add one with `repro add PATH`."
+    return choices(missing.name, names, lead="These exist")
 
 
 def code_prefix(task: Task) -> str:

@@ -24,11 +24,11 @@ def log(options: argparse.Namespace) -> int:
     from repro_pipeline.report.words import plain
 
     project = opening.project_here()
+    opening.must_know(project, [options.paper])
     if options.paper not in project.ledger.chains():
-        papers = ", ".join(opening.papers_of(project))
         raise BundleError(
-            f"nothing is known of a paper '{options.paper}'.",
-            hint=f"There are: {papers or 'none'}.",
+            f"nothing was done on '{options.paper}' yet.",
+            hint=f"Reproduce it with `repro run {options.paper}`.",
         )
     events = list(project.ledger.events(options.paper))
 

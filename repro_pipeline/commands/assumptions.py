@@ -10,6 +10,7 @@ from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import OK
 from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import BundleError, UserError
+from repro_pipeline.yamlfile import choices
 
 if TYPE_CHECKING:
     from repro_pipeline.ledger.assumption import Assumption
@@ -131,7 +132,7 @@ def _named(ledger: AssumptionLedger, name: str) -> Assumption | OpenGap:
         raise UserError(
             f"'{name}' is neither an assumption nor a gap of this paper.",
             where="set",
-            hint=f"There are: {', '.join(sorted(known)) or 'none'}.",
+            hint=choices(name, sorted(known)),
         )
     return known[name]
 

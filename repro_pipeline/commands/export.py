@@ -39,7 +39,9 @@ def export(options: argparse.Namespace) -> int:
     out = resolved(options.out, where="--out")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError("exists already, and nothing is overwritten.", where=str(options.out))
-    material = gather(opening.project_here(), options.paper)
+    project = opening.project_here()
+    opening.must_know(project, [options.paper])
+    material = gather(project, options.paper)
     check_whole(material)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

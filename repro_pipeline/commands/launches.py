@@ -171,6 +171,7 @@ def logs(options: argparse.Namespace) -> int:
     }
     for paper in options.papers:
         if paper not in known:
+            opening.must_know(project, [paper])
             raise BundleError(
                 f"'{paper}' was never launched.", hint=f"Launch it with `repro run {paper}`."
             )
@@ -212,6 +213,7 @@ def cancel(options: argparse.Namespace) -> int:
         print("No launch is at work.")
     for paper in options.papers:
         if paper not in known:
+            opening.must_know(project, [paper])
             raise UserError(
                 f"no launch is at work on '{paper}'.", hint="`repro status` shows how papers stand."
             )

@@ -12,6 +12,7 @@ from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import MENDABLE, OK
 from repro_pipeline.commands.parser import command, family
 from repro_pipeline.errors import LedgerError
+from repro_pipeline.yamlfile import choices
 
 if TYPE_CHECKING:
     from repro_pipeline.ledger.events import Event, Head
@@ -113,9 +114,9 @@ def _chains(ledger: Ledger, wanted: Sequence[str]) -> Sequence[str]:
     known = ledger.chains()
     for chain in wanted:
         if chain not in known:
-            there = plain(", ".join(known)) or "none"
             raise LedgerError(
-                f"the ledger has no chain '{plain(chain)}'.", hint=f"It has: {there}."
+                f"the ledger has no chain '{plain(chain)}'.",
+                hint=choices(chain, known, lead="It has"),
             )
     return wanted
 

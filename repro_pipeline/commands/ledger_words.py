@@ -10,6 +10,7 @@ from repro_pipeline.bundle.folder import PAPER_ID
 from repro_pipeline.errors import LedgerError
 from repro_pipeline.ledger.events import KINDS, PROJECT_CHAIN, Event
 from repro_pipeline.report.words import plain
+from repro_pipeline.yamlfile import meant
 
 SUMMARY = 160
 """Characters of an event's content that a line shows at most."""
@@ -31,7 +32,8 @@ def known_kinds(kinds: Collection[str]) -> None:
     for kind in kinds:
         if kind not in KINDS:
             raise LedgerError(
-                f"no event is of the kind '{kind}'.", hint=f"The kinds: {', '.join(sorted(KINDS))}."
+                f"no event is of the kind '{kind}'.",
+                hint=f"{meant(kind, sorted(KINDS))}The kinds: {', '.join(sorted(KINDS))}.",
             )
 
 

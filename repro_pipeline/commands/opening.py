@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from repro_pipeline.errors import UserError
+from repro_pipeline.errors import BundleError, UserError
+from repro_pipeline.yamlfile import choices, short
 
 if TYPE_CHECKING:
     from repro_pipeline.project import Project
@@ -30,6 +31,16 @@ def papers_of(project: Project) -> list[str]:
     """The ids of a project's papers, in order."""
     folders = project.papers.iterdir() if project.papers.is_dir() else ()
     return sorted(path.name for path in folders if path.is_dir() and not path.name.startswith("."))
+
+
+def must_know(project: Project, papers: Iterable[str]) -> None:
+    """Raises BundleError for a paper that has neither a folder in the project nor events."""
+    from repro_pipeline.ledger.events import PROJECT_CHAIN
+
+    known = sorted({*papers_of(project), *project.ledger.chains()} - {PROJECT_CHAIN})
+    for paper in papers:
+        if paper not in known:
+            raise BundleError(f"there is no paper '{short(paper)}'.", hint=choices(paper, known))
 
 
 @contextmanager

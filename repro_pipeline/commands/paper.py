@@ -66,12 +66,8 @@ def stored(project: Project, name: str) -> Paper:
     from repro_pipeline.paper.model import Paper
     from repro_pipeline.stages import latest, output_of
 
-    known = opening.papers_of(project)
+    opening.must_know(project, [name])
     row = latest(project, name, "parsed_paper")
-    if row is None and name not in known:
-        raise BundleError(
-            f"there is no paper '{name}'.", hint=f"There are: {', '.join(known) or 'none'}."
-        )
     if row is None or row.output is None:
         why = f": {row.reason.sentence}" if row and row.reason else "."
         raise BundleError(

@@ -134,6 +134,7 @@ def _facts(paper: str | None) -> Facts:
     from repro_pipeline.stages import latest, output_of
 
     project = opening.project_here()
+    opening.must_know(project, [paper])
     rows = [latest(project, paper, stage) for stage in ("experiment_ledger", "scores")]
     if any(row is None or row.output is None for row in rows):
         raise UserError(

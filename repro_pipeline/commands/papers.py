@@ -202,6 +202,7 @@ def status(options: argparse.Namespace) -> int:
     from repro_pipeline.terminal import print_status
 
     project = opening.project_here()
+    opening.must_know(project, options.papers)
     papers = options.papers or opening.papers_of(project)
     failed = {paper: why_not_started(project, one) for paper, one in not_started(project).items()}
     return print_status(project, papers, under_way(project, opening.instance_of(project)), failed)
@@ -211,7 +212,9 @@ def report(options: argparse.Namespace) -> int:
     """Print the claims and the path of the report, written anew from the store if it is gone."""
     from repro_pipeline.terminal import print_report
 
-    return print_report(opening.project_here(), options.paper)
+    project = opening.project_here()
+    opening.must_know(project, [options.paper])
+    return print_report(project, options.paper)
 
 
 def log(options: argparse.Namespace) -> int:
@@ -222,8 +225,10 @@ def log(options: argparse.Namespace) -> int:
 
     if options.lines < 1 or options.search == "":
         raise UserError("a log is shown by lines, 1 or more, and searched for a text.")
+    project = opening.project_here()
+    opening.must_know(project, [options.paper])
     if options.follow:
-        follow(opening.project_here(), options.paper)
+        follow(project, options.paper)
         return OK
 
     def part(stream: IO[bytes]) -> list[str]:
@@ -233,7 +238,7 @@ def log(options: argparse.Namespace) -> int:
         return [f"{line.number}: {line.text}" for line in found] or ["No line holds it."]
 
     return print_log(
-        opening.project_here(),
+        project,
         options.paper,
         part,
         experiment=options.experiment,

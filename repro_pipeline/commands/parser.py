@@ -3,7 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
+
+from repro_pipeline.yamlfile import meant
+
+_NO_CHOICE = re.compile(
+    r"(?P<said>.*invalid choice: '(?P<name>.*?)') \(choose from (?P<known>.*)\)"
+)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that asks whether the nearest choice was meant, where an argument is none of them."""
+
+    def error(self, message: str):
+        """Say what is wrong and exit."""
+        if found := _NO_CHOICE.fullmatch(message):
+            near = meant(found["name"], [one.strip("' ") for one in found["known"].split(",")])
+            message = f"{found['said']}. {near}Choose from: {found['known']}." if near else message
+        super().error(message)
 
 
 def command(

@@ -97,6 +97,7 @@ def history(options: argparse.Namespace) -> int:
     from repro_pipeline.scoring.history import scorings
 
     project = opening.project_here()
+    opening.must_know(project, [options.paper])
     made = scorings(project, options.paper)
     if not made:
         raise BundleError(
@@ -117,6 +118,7 @@ def _chosen(project: Project, options: argparse.Namespace, known: Sequence[str])
         )
     for paper in options.papers:
         if paper not in known:
+            opening.must_know(project, [paper])
             raise BundleError(
                 f"there is no evidence of '{paper}' to score.",
                 hint=f"Gather it with `repro run {paper}`.",

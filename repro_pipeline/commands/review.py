@@ -12,6 +12,7 @@ from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import OK
 from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import UserError
+from repro_pipeline.yamlfile import choices, listed
 
 if TYPE_CHECKING:
     from repro_pipeline.ledger.rows import ReviewRow
@@ -54,7 +55,7 @@ def review(options: argparse.Namespace) -> int:
     rubric, _ = read_rubric(project)
     reviewer = _name(getpass.getuser() if options.reviewer is None else options.reviewer)
     if options.paper is not None:
-        _known(project, options.paper)
+        opening.must_know(project, [options.paper])
     blind = rubric.review.double_blind and not options.open
     if options.claim is None:
         if options.decision or options.reason:
@@ -82,16 +83,6 @@ def _name(reviewer: str) -> str:
     if not name or not name.isprintable():
         raise UserError("a review needs the name of who reviews.", hint="Give it: --reviewer NAME.")
     return name
-
-
-def _known(project: Project, paper: str) -> None:
-    from repro_pipeline.ledger.events import PROJECT_CHAIN
-
-    papers = sorted({*opening.papers_of(project), *project.ledger.chains()} - {PROJECT_CHAIN})
-    if paper not in papers:
-        raise UserError(
-            f"the project has no paper '{paper}'.", hint=f"It has: {', '.join(papers) or 'none'}."
-        )
 
 
 def _was_opened(project: Project, drawn: _Drawn, reviewer: str) -> bool:
@@ -264,10 +255,15 @@ def _drawn(project: Project, paper: str, claim: str, rubric: Rubric) -> _Drawn:
     for one in all_drawn:
         if one.row.claim == claim:
             return one
-    names = ", ".join(one.row.claim for one in all_drawn)
+    scored = _scored(project, paper)
+    claims = [verdict.claim for verdict in scored.verdicts] if scored else []
+    if claims and claim not in claims:
+        hint = choices(claim, claims, lead="It has")
+        raise UserError(f"'{paper}' has no claim '{claim}'.", hint=hint)
+    names = [one.row.claim for one in all_drawn]
     raise UserError(
         f"the claim '{claim}' of '{paper}' was not drawn for review.",
-        hint=f"Drawn were: {names}. The draw follows from the rubric and the scores."
+        hint=f"Drawn were: {listed(names)}. The draw follows from the rubric and the scores."
         if names
         else _none_drawn(project, [paper], rubric),
     )
@@ -295,12 +291,20 @@ def _none_drawn(project: Project, papers: list[str], rubric: Rubric) -> str:
 def _all_drawn(project: Project, paper: str) -> list[_Drawn]:
     """The claims drawn from the latest scores of a paper, in the order of the draw."""
     from repro_pipeline.scoring.current import reviews_of
+    from repro_pipeline.stages import latest
+
+    scores = _scored(project, paper)
+    if scores is None:
+        return []
+    stored = latest(project, paper, "scores").output
+    rows = (row for row in reviews_of(project, paper) if row.scores == stored)
+    return [_Drawn(paper, scores, row) for row in rows]
+
+
+def _scored(project: Project, paper: str) -> Scores | None:
+    """The latest scores of a paper; None where it has none."""
     from repro_pipeline.scoring.model import Scores
     from repro_pipeline.stages import latest, output_of
 
-    scored = latest(project, paper, "scores")
-    if scored is None or scored.output is None:
-        return []
-    scores = output_of(project, scored, Scores)
-    rows = (row for row in reviews_of(project, paper) if row.scores == scored.output)
-    return [_Drawn(paper, scores, row) for row in rows]
+    row = latest(project, paper, "scores")
+    return output_of(project, row, Scores) if row and row.output else None

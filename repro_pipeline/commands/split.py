@@ -8,6 +8,7 @@ from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import OK
 from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import UserError
+from repro_pipeline.yamlfile import choices
 
 _ROLES = ("train", "validation", "test")
 
@@ -37,7 +38,7 @@ def split(options: argparse.Namespace) -> int:
     if options.name not in named:
         raise UserError(
             f"the task names no data '{options.name}'.",
-            hint=f"It names: {', '.join(named) or 'none'}.",
+            hint=choices(options.name, list(named), lead="It names"),
         )
     item = named[options.name].model_copy(update={"roles": {}, "sealed_labels": None})
     (entry,) = make_manifest((item,), folder, project.state / "data").entries

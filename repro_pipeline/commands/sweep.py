@@ -51,6 +51,7 @@ def sweep(options: argparse.Namespace) -> int:
     papers = papers_with_evidence(project) if options.all else list(dict.fromkeys(options.papers))
     if not papers:
         raise UserError("no paper to sweep.", hint="Name one that was reproduced, or take `--all`.")
+    opening.must_know(project, options.papers)
     for paper in papers:  # these raise before anything is begun
         standing_of(project, paper)
         if options.number:

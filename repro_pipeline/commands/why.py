@@ -30,7 +30,9 @@ def why(options: argparse.Namespace) -> int:
     from repro_pipeline.report.words import plain
     from repro_pipeline.terminal import wide_console
 
-    found = chain(opening.project_here(), options.paper, options.claim)
+    project = opening.project_here()
+    opening.must_know(project, [options.paper])
+    found = chain(project, options.paper, options.claim)
     if options.json:
         print(found.model_dump_json(by_alias=True, indent=1))
         return OK

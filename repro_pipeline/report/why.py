@@ -28,6 +28,7 @@ from repro_pipeline.scoring.attribution import Attribution, Cause
 from repro_pipeline.scoring.current import other_rubric
 from repro_pipeline.scoring.model import ClaimVerdict, Scores
 from repro_pipeline.stages import latest, output_of
+from repro_pipeline.yamlfile import choices
 
 Output = TypeVar("Output", bound=BaseModel)
 
@@ -42,7 +43,8 @@ class Reported(Frozen):
     unit: str | None
     place: str | None
     """File and line, or page."""
-    source: Source
+    source: Source | None
+    """None where the project graded a submission: it then keeps no reading of the paper."""
 
 
 class Rests(Frozen):
@@ -97,7 +99,7 @@ def why(project: Project, paper: str, claim: str | None) -> Why:
     claims = {one.id: one for one in evidence.claims.claims}
     if claim not in claims:
         what = f"'{paper}' has no claim '{claim}'." if claim else f"which claim of '{paper}'?"
-        raise BundleError(what, hint=f"It has: {', '.join(claims)}.")
+        raise BundleError(what, hint=choices(claim or "", list(claims), lead="It has"))
     one = claims[claim]
     made = code_of_evidence(project, paper, evidence)
     causes = _output(project, paper, "attribution", Attribution)
@@ -171,6 +173,9 @@ def _reported_lines(found: Why) -> Iterator[tuple[int, str]]:
     yield 1, f"reported as '{reported.text}' ({reported.value}{unit}) in {reported.address}"
     place = f"{reported.place}, " if reported.place else ""
     source = reported.source
+    if source is None:
+        yield 2, f"{place}how the paper was read is not on record in this project"
+        return
     yield 2, f"{place}read from {source.file} (sha256 {source.sha256[:12]}) by {source.reader}"
 
 
@@ -197,8 +202,6 @@ def _source_line(one: Assumption) -> str:
 
 
 def _reported(claim: Claim, paper: Paper | None) -> Reported:
-    if paper is None:
-        raise BundleError("the paper's reading is gone from the ledger.")
     at = claim.provenance
     place = None
     if at:
@@ -210,7 +213,7 @@ def _reported(claim: Claim, paper: Paper | None) -> Reported:
         value=claim.value,
         unit=claim.unit,
         place=place,
-        source=paper.source,
+        source=paper.source if paper else None,
     )
 
 

@@ -127,7 +127,7 @@ def test_a_draw_that_took_none_is_not_said_to_be_still_to_come(project, capsys):
 def test_a_review_that_cannot_be_recorded_is_said(reviewed, capsys):
     no_reason = ["tiny", "noisy-plain", "--decision", "confirmed", "--reason", "  "]
     for arguments, said in (
-        (["tiny", "no-such"], "not drawn"),
+        (["tiny", "no-such"], "has no claim 'no-such'"),
         (["nobody", "no-such"], "no paper 'nobody'"),
         (["nobody"], "no paper 'nobody'"),
         (["tiny", "noisy-plain", "--reviewer", " "], "needs the name"),

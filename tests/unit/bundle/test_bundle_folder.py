@@ -61,7 +61,9 @@ def test_the_example_is_a_bundle():
 
 
 def test_no_such_bundle_says_which_exist(bundle):
-    assert refused(bundle.with_name("smal")) == ("PAPERS/smal: no such bundle. These exist: small.")
+    assert refused(bundle.with_name("smal")) == (
+        "PAPERS/smal: no such bundle. Did you mean 'small'? These exist: small."
+    )
     shutil.rmtree(bundle)
     (bundle.parent / ".half.new").mkdir()
     assert refused(bundle).endswith("no such bundle. Add one with `repro add PATH`.")
