@@ -87,7 +87,7 @@ def validate(options: argparse.Namespace) -> int:
     Exit code 2 where a task has a fault.
     """
     suite, tasks = _opened(options)
-    with _folder(options) as folder:
+    with _folder(options, tasks) as folder:
         proofs = _prover(options, Path(folder)).prove(suite, tasks)
     if options.json:
         print(json.dumps([proof.model_dump(mode="json") for proof in proofs], indent=1))
@@ -111,7 +111,7 @@ def validate(options: argparse.Namespace) -> int:
 def measure(options: argparse.Namespace) -> int:
     """Run references with fresh seeds, and print what a truth.yaml has to record of them."""
     suite, tasks = _opened(options)
-    with _folder(options) as folder:
+    with _folder(options, tasks) as folder:
         prover = _prover(options, Path(folder))
         for task in tasks:
             print(f"# {task.id}")
@@ -235,7 +235,7 @@ def _write_card(project: Project, suite: Suite) -> None:
 
 
 def _planned(options: argparse.Namespace, suite: Suite, tasks: list[str]) -> tuple[Project, Plan]:
-    from repro_pipeline.bench.places import suite_link
+    from repro_pipeline.bench.places import outside, suite_link
     from repro_pipeline.bench.plan import Ceiling, Plan, judge_of, scoring_code
     from repro_pipeline.bench.results import keep_plan
     from repro_pipeline.bench.roster import contestants, make_agent
@@ -281,7 +281,7 @@ def _planned(options: argparse.Namespace, suite: Suite, tasks: list[str]) -> tup
         scoring_code=scoring_code(),
     )
     text = given.read_text(encoding="utf-8") if given else "schema: 1\n"
-    project = _results(resolved(options.out, where="--out"), text)
+    project = _results(outside(options.out, "--out"), text)
     plan = keep_plan(project, plan)
     (project.root / CONFIG_NAME).write_text(text, encoding="utf-8")
     link = suite_link(project.root)
@@ -387,13 +387,13 @@ def _opened(options: argparse.Namespace) -> tuple[Suite, list[SuiteTask]]:
     return suite, [suite.task(name) for name in options.task or suite.file.tasks]
 
 
-def _folder(options: argparse.Namespace):
+def _folder(options: argparse.Namespace, tasks: Iterable[SuiteTask]):
     from contextlib import nullcontext
 
+    from repro_pipeline.bench.places import kept_in
+
     if options.keep is not None:
-        keep = resolved(options.keep, where="--keep")
-        keep.mkdir(parents=True, exist_ok=True)
-        return nullcontext(str(keep))
+        return nullcontext(str(kept_in(options.keep, "--keep", [task.id for task in tasks])))
     return tempfile.TemporaryDirectory(prefix="repro-bench-")
 
 

@@ -324,6 +324,20 @@ def test_agents_are_not_compared_without_a_sandbox(suite, tmp_path, option, caps
     assert not (tmp_path / "out").exists()
 
 
+def test_why_tells_a_claim_of_a_project_that_a_bench_kept(tmp_path, capsys, monkeypatch):
+    suite, kept = make_suite(tmp_path / "suite"), tmp_path / "kept"
+    how = ["--task", "seen", "--seeds", "2", "--keep", str(kept)]
+    assert main(["bench", "measure", str(suite), *how]) == 0
+    monkeypatch.setenv("REPRO_PROJECT", str(kept / "seen"))
+    capsys.readouterr()
+    assert main(["why", "seen", "noisy-plain"]) == 0
+    told = capsys.readouterr().out
+    assert "how the paper was read is not on record in this project" in told
+    assert "rests on 2 runs, 2 with a value" in told
+    assert main(["why", "seen", "noisy-plain", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["reported"]["source"] is None
+
+
 def test_a_right_suite_holds_and_wrong_ones_are_named(tmp_path, capsys):
     wrong_mean = [claim("noisy-plain", 10.0), claim("noisy-shrunk", 20.9)]
     make_suite(
