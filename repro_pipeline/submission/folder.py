@@ -19,6 +19,7 @@ from repro_pipeline.forensics.submitted import ClaimedRun, ListedAttempt, Submis
 RUNS, ATTEMPTS = "runs", "attempts.jsonl"
 _NOT_CODE = {RUNS, ATTEMPTS}
 _SEED = re.compile(r"0|[1-9]\d{0,18}")
+_LEFT_BY_A_RUN = {"metrics.json", "log", "log.txt", "predictions.csv", "predictions.parquet"}
 _LOG_BYTES = 1 << 20
 _JSON_BYTES = 16 << 20
 
@@ -78,8 +79,19 @@ def _runs(folder: Path) -> tuple[tuple[ClaimedRun, ...], tuple[str, ...]]:
         seeds = [place for place in inside if _SEED.fullmatch(place.name)]
         runs += [_claimed(place) for place in sorted(seeds, key=lambda path: int(path.name))]
         strange = [place for place in inside if place not in seeds]
+        strange = [place for place in strange if not seeds or _may_be_a_run(place)]
         others += strange if inside else [experiment]
     return tuple(runs), tuple(f"{RUNS}/{p.relative_to(folder).as_posix()}" for p in others)
+
+
+def _may_be_a_run(place: Path) -> bool:
+    """Whether a folder beside those of runs could be one under another name: not `plots`.
+
+    Its name holds a number, or it holds what a run leaves.
+    """
+    if any(sign.isdigit() for sign in place.name):
+        return True
+    return any(_LEFT_BY_A_RUN & {*files, *folders} for _, folders, files in os.walk(place))
 
 
 def _folders(place: Path) -> list[Path]:

@@ -49,6 +49,18 @@ def test_folders_that_are_no_run_are_told(folder):
     assert said.no_runs == ("runs/main/007", "runs/main/seed-3", "runs/other")
 
 
+def test_a_folder_beside_the_runs_of_an_experiment_is_one_only_where_it_may_be(folder):
+    for name in ("plots/deep", "old/first", "kept", "run2"):
+        (folder / "runs/main" / name).mkdir(parents=True)
+    (folder / "runs/main/plots/deep/curve.png").write_bytes(b"png")
+    (folder / "runs/main/old/first/metrics.json").write_text("{}")
+    (folder / "runs/main/kept/log").write_text("seed 9")
+    (folder / "runs/main/7/plots").mkdir()
+    said = open_submission(folder)
+    assert [run.name for run in said.runs] == ["runs/main/7"]
+    assert said.no_runs == ("runs/main/kept", "runs/main/old", "runs/main/run2")
+
+
 def test_attempts(folder):
     lines = [
         {
