@@ -34,7 +34,8 @@ def load_experiments(
 
     Raises FileFormatError when a file does not follow its schema, a configuration is missing or a claim
     is not the paper's (all such faults at once), a change names a setting that the base configuration
-    lacks, or experiments cannot be told apart.
+    lacks or makes another configuration than the file beside it holds, or experiments cannot be told
+    apart.
     """
     path = code / SPEC_NAME
     spec = load_model(path, ExperimentSpec)
@@ -58,7 +59,10 @@ def load_experiments(
     for entry in spec.experiments:
         config = configs[entry.of or entry.id]
         if entry.change:
-            config = change_config(config, entry.change, where=f"{path}: experiment {entry.id}")
+            where = f"{path}: experiment {entry.id}"
+            config = change_config(config, entry.change, where=where)
+            if entry.config is not None:
+                _refuse_other_config(entry, configs[entry.id], config, where)
         experiments.append(
             Experiment(
                 id=entry.id,
@@ -144,6 +148,24 @@ def change_config(config: dict[str, Any], change: dict[str, Any], *, where: str)
             )
         place[last] = value
     return changed
+
+
+def _refuse_other_config(
+    entry: ExperimentEntry, written: dict[str, Any], made: dict[str, Any], where: str
+) -> None:
+    """Refuse a file beside a change that differs from what the change makes of its base."""
+    absent = object()
+    other = [
+        name
+        for name in sorted({*written, *made})
+        if written.get(name, absent) != made.get(name, absent)
+    ]
+    if other:
+        raise FileFormatError(
+            f"'{entry.config}' and the change of '{entry.of}' differ in: {', '.join(other)}.",
+            where=where,
+            hint="Leave `config` away, or make the file what the change makes.",
+        )
 
 
 def sample_config(config: dict[str, Any], sample: dict[str, Any]) -> dict[str, Any]:

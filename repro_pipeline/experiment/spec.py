@@ -16,7 +16,10 @@ PREDICTIONS = ("predictions.parquet", "predictions.csv")
 
 
 class ExperimentEntry(Frozen):
-    """One experiment: a configuration file, or the change of one factor `of` another experiment."""
+    """One experiment: a configuration file, or the change of one factor `of` another experiment.
+
+    Where it names both, the file must hold what the change makes.
+    """
 
     id: Slug
     kind: ExperimentKind = ExperimentKind.BASELINE
@@ -31,8 +34,8 @@ class ExperimentEntry(Frozen):
 
     @model_validator(mode="after")
     def _config_or_change(self) -> ExperimentEntry:
-        if (self.config is None) == (self.of is None):
-            raise ValueError(f"{self.id}: needs either `config` or `of` with `change`")
+        if self.config is None and self.of is None:
+            raise ValueError(f"{self.id}: needs `config`, or `of` with `change`")
         if self.kind is ExperimentKind.PROBE:
             raise ValueError(f"{self.id}: probes are made by the pipeline, not declared")
         if (self.of is None) != (self.change is None):
@@ -90,8 +93,8 @@ class ExperimentSpec(Frozen):
             base = by_id.get(entry.of)
             if base is None:
                 raise Misfit(f"'{entry.of}' is not among: {', '.join(by_id)}", *place)
-            if base.config is None:
-                raise Misfit(f"'{entry.of}' has no `config` of its own", *place)
+            if base.of is not None:
+                raise Misfit(f"'{entry.of}' is itself a change of '{base.of}'", *place)
         return self
 
 

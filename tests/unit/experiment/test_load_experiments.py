@@ -1,6 +1,7 @@
 """`experiment.yaml` becomes experiments with whole configurations, or a sentence that says why not."""
 
 import copy
+import json
 
 import pytest
 from experiment_cases import CONFIG, claims, task, write_code
@@ -33,6 +34,24 @@ def test_an_ablation_is_the_base_with_one_setting_changed(tmp_path):
     assert less.config == {**CONFIG, "n_trees": 50}
     assert (less.kind, less.of, less.change) == (ExperimentKind.ABLATION, "base", {"n_trees": 50})
     assert (base.claims, less.claims, less.timeout) == (("a",), ("b",), 3600)
+
+
+def test_an_ablation_may_also_name_a_file_of_what_its_change_makes(tmp_path):
+    code = write_code(tmp_path, BASE + ABLATION.replace("of: base", "of: base, config: less.json"))
+    beside = code / "less.json"
+    beside.write_text(json.dumps({**CONFIG, "n_trees": 50}))
+    _, (_, less) = load_experiments(code, claims("a", "b"))
+    assert less.config == {**CONFIG, "n_trees": 50}
+
+    for other in ({**CONFIG, "n_trees": 51}, {**CONFIG, "n_trees": 50, "depth": 3}):
+        beside.write_text(json.dumps(other))
+        named = "depth" if "depth" in other else "n_trees"
+        assert refused(code) == (
+            "CODE/experiment.yaml: experiment less: 'less.json' and the change of 'base' differ in: "
+            f"{named}. Leave `config` away, or make the file what the change makes."
+        )
+    beside.write_text(json.dumps({"n_trees": 50}))  # all else is missing
+    assert "optimiser" in refused(code)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +117,7 @@ def test_an_ablation_is_the_base_with_one_setting_changed(tmp_path):
         ),
         (
             BASE + ABLATION + ABLATION.replace("less", "lesser").replace("of: base", "of: less"),
-            "CODE/experiment.yaml:6: experiments[2].of: 'less' has no `config` of its own.",
+            "CODE/experiment.yaml:6: experiments[2].of: 'less' is itself a change of 'base'.",
         ),
         (
             BASE + "  - {id: base, claims: [b], config: config.json}\n",
@@ -106,8 +125,7 @@ def test_an_ablation_is_the_base_with_one_setting_changed(tmp_path):
         ),
         (
             "  - {id: x, claims: [a]}\n",
-            "CODE/experiment.yaml:4: experiments[0]: x: needs either `config` or `of` with "
-            "`change`.",
+            "CODE/experiment.yaml:4: experiments[0]: x: needs `config`, or `of` with `change`.",
         ),
         (
             BASE + "  - {id: x, claims: [b], of: base}\n",
