@@ -8,6 +8,7 @@ from assets.stage import stage_asset, table
 from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.frozen import digest
 from repro_pipeline.report.plots import forest_markdown
+from repro_pipeline.report.words import seeds
 from repro_pipeline.scoring.history import change_rows, last_change
 from repro_pipeline.scoring.model import ClaimVerdict, Scores
 from repro_pipeline.scoring.record import score_and_record, scored_from
@@ -70,7 +71,7 @@ def _verdict(verdict: ClaimVerdict) -> dict:
         "reported": verdict.reported,
         "reproduced": _brief(verdict.value),
         "sd": _brief(verdict.sd),
-        "n": f"{verdict.n}/{verdict.planned}",
+        "seeds": seeds(verdict),
         "relative error": _brief(verdict.relative_error),
         "relative gap": _brief(verdict.relative_gap),
         "performance gap": _brief(verdict.performance_gap),

@@ -248,7 +248,8 @@ def print_report(project: Project, paper: str) -> int:
         table.add_row(*map(escape, line))
     console = wide_console()
     console.print(table)
-    console.print(f"{SPREAD} {RESTS_ON}", style="dim", highlight=False)
+    if any(verdict.n for verdict in scores.verdicts):
+        console.print(f"{SPREAD} {RESTS_ON}", style="dim", highlight=False)
     console.print(escape(scores.headline), style="bold", highlight=False)
     for said in filter(None, (later_launch(project, paper), other_rubric(project, scores))):
         console.print(f"[yellow]![/yellow] {escape(said)}", highlight=False, soft_wrap=True)

@@ -20,7 +20,7 @@ class ClaimRow:
     reported: str
     reproduced: str
     seeds: str
-    """Seeds with a value out of those planned."""
+    """Seeds with a value out of those planned; `not planned` where no experiment covers the claim."""
     error: str
     verdict_words: str
     doubts: tuple[str, ...]
@@ -77,7 +77,7 @@ def _claim_row(
         label=label,
         reported=words.reported(claim),
         reproduced=words.reproduced(claim, verdict),
-        seeds=f"{verdict.n}/{verdict.planned}",
+        seeds=words.seeds(verdict),
         error="–" if error is None else words.percent(error),
         verdict_words=words.words(verdict.verdict),
         doubts=_doubts(claim, scores),

@@ -15,6 +15,7 @@ from repro_pipeline.bundle.terms import Statistic
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.scoring.estimate import over_seeds
 from repro_pipeline.scoring.model import ClaimVerdict
+from repro_pipeline.scoring.observations import UNCOVERED
 
 MINUS = "−"
 _UNITS = {"percent": "%", "fraction": "", "ratio": ""}
@@ -151,6 +152,13 @@ def reproduced(claim: Claim, verdict: ClaimVerdict) -> str:
     if statistic in {Statistic.MEAN, Statistic.SINGLE} or verdict.value is None:
         return text
     return f"{statistic} {number(verdict.value, claim.quantum)} (mean {text})"
+
+
+def seeds(verdict: ClaimVerdict) -> str:
+    """Seeds with a value out of those planned; where no run of the claim was planned, that."""
+    if not verdict.n and UNCOVERED in verdict.missing:
+        return "not planned"
+    return f"{verdict.n}/{verdict.planned}"
 
 
 def labels(claims: tuple[Claim, ...]) -> dict[str, str]:

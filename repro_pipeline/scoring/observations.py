@@ -15,6 +15,7 @@ from repro_pipeline.wording import plain
 
 Seed = int | None
 
+UNCOVERED = "no experiment covers the claim"
 _WEAKEST_FIRST = (ValueSource.SELF_REPORTED, ValueSource.PARSED, ValueSource.RECOMPUTED)
 
 
@@ -88,8 +89,7 @@ def _observation(
     planned: tuple[Seed, ...],
 ) -> Observation:
     if not experiments:
-        missing = ("no experiment covers the claim",)
-        return Observation((), (), {}, len(planned), missing, (), None, None)
+        return Observation((), (), {}, len(planned), (UNCOVERED,), (), None, None)
     supplier = experiments[0]
     runs = pooled.get(supplier, {})
     seeds = tuple(dict.fromkeys((*planned, *runs)))

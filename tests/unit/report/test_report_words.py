@@ -17,6 +17,7 @@ from repro_pipeline.report.markdown import ablations_markdown
 from repro_pipeline.report.markdown_report import render_markdown
 from repro_pipeline.report.plots import forest_markdown
 from repro_pipeline.report.text import claims_rows
+from repro_pipeline.scoring.observations import UNCOVERED
 
 CLAIM = breiman_claims().claims[0]
 
@@ -134,6 +135,18 @@ def test_runs_without_spread_are_said_and_counted():
         verdicts = (first.model_copy(update=update), *others)
         scores = data.scores.model_copy(update={"verdicts": verdicts})
         assert claims_rows(scores, data.evidence.claims)[1][-1].endswith(f", {said}")
+
+
+def test_no_seed_is_counted_where_no_run_was_planned():
+    verdict = breiman_report().scores.verdicts[0]
+    none = {"n": 0, "planned": 1}
+    uncovered = verdict.model_copy(update={**none, "missing": (UNCOVERED,)})
+    failed = verdict.model_copy(update={**none, "missing": ("seed 1 failed",)})
+    assert [words.seeds(one) for one in (verdict, failed, uncovered)] == [
+        "5/5",
+        "0/1",
+        "not planned",
+    ]
 
 
 def test_every_table_of_claims_says_which_interval_is_which():
