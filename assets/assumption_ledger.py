@@ -31,11 +31,15 @@ def describe(ledger: AssumptionLedger) -> dict:
         }
         for a in ledger.assumptions
     ]
-    gaps = ", ".join(gap.item for gap in ledger.gaps) or "none"
+    gaps = [
+        {"gap": gap.item, "influence": str(gap.influence), "question": gap.question}
+        for gap in ledger.gaps
+    ]
     return {
         **table("assumptions", rows),
         "count": len(rows),
-        "open gaps": gaps,
+        **table("gaps", gaps),
+        "open gaps": len(gaps),
         "warnings": len(ledger.warnings),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import defaultdict
 
-from assets.stage import table
+from assets.stage import brief, table
 from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
 from repro_pipeline.experiment.campaign import seeds_of
@@ -26,8 +26,8 @@ def describe_runs(runs: RunSet) -> dict:
             "experiment": experiment,
             "claim": claim,
             "n": len(found),
-            "mean": statistics.fmean(found),
-            "sd": statistics.stdev(found) if len(found) > 1 else None,
+            "mean": brief(statistics.fmean(found)),
+            "sd": brief(statistics.stdev(found)) if len(found) > 1 else None,
         }
         for (experiment, claim), found in values.items()
     ]

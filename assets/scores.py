@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
-from assets.stage import stage_asset, table
+from assets.stage import brief, stage_asset, table
 from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.frozen import digest
 from repro_pipeline.report.plots import forest_markdown
@@ -55,7 +55,7 @@ def describe(scores: Scores) -> dict:
 
 
 def _shown(value: float | None) -> float | str:
-    return "not scored" if value is None else value
+    return "not scored" if value is None else brief(value)
 
 
 def _verdict(verdict: ClaimVerdict) -> dict:
@@ -69,19 +69,14 @@ def _verdict(verdict: ClaimVerdict) -> dict:
         "claim": verdict.claim,
         "verdict": str(verdict.verdict),
         "reported": verdict.reported,
-        "reproduced": _brief(verdict.value),
-        "sd": _brief(verdict.sd),
+        "reproduced": brief(verdict.value),
+        "sd": brief(verdict.sd),
         "seeds": seeds(verdict),
-        "relative error": _brief(verdict.relative_error),
-        "relative gap": _brief(verdict.relative_gap),
-        "performance gap": _brief(verdict.performance_gap),
-        "adjusted p": _brief(p),
+        "relative error": brief(verdict.relative_error),
+        "relative gap": brief(verdict.relative_gap),
+        "performance gap": brief(verdict.performance_gap),
+        "adjusted p": brief(p),
     }
-
-
-def _brief(value: float | None) -> float | None:
-    """Six significant digits."""
-    return None if value is None else float(f"{value:.6g}")
 
 
 def judge(scores: Scores) -> list[dg.AssetCheckResult]:

@@ -211,6 +211,11 @@ def table(name: str, rows: Sequence[Mapping[str, Any]]) -> Metadata:
     )
 
 
+def brief(value: float | None) -> float | None:
+    """A number as people read it in metadata: six significant digits; the artifact has all."""
+    return None if value is None else float(f"{value:.6g}")
+
+
 def _inputs(body: Callable[..., Any]) -> tuple[Input, ...]:
     hints = typing.get_type_hints(body)
     names = list(inspect.signature(body).parameters)[1:]
