@@ -21,6 +21,7 @@ from repro_pipeline.report.scoreboard import write_scoreboard
 from repro_pipeline.scoring.current import read_rubric, sampling_phase
 from repro_pipeline.scoring.history import change_rows, latest_change, told
 from repro_pipeline.stages import Row, Stage, latest
+from resources.dagster_events import connections_kept
 from resources.kept_ledger import KeptLedger
 from resources.project import ProjectResource
 
@@ -55,11 +56,18 @@ def rescore(
     context: dg.OpExecutionContext, config: Rescore, project: ProjectResource
 ) -> Iterator[dg.AssetMaterialization | dg.AssetCheckEvaluation | dg.Output]:
     """Run the judging stages of each paper; yield what its assets would have reported."""
-    opened = project.open()
+    with connections_kept(context.instance):
+        yield from _rescored(context, config, project.open())
+
+
+def _rescored(
+    context: dg.OpExecutionContext, config: Rescore, opened: Project
+) -> Iterator[dg.AssetMaterialization | dg.AssetCheckEvaluation | dg.Output]:
     papers = config.papers or papers_with_evidence(opened)
     rows, failed = [], []
     phase = sampling_phase(opened)
-    opened = replace(opened, ledger=KeptLedger(opened.ledger))
+    kept = KeptLedger(opened.ledger)
+    opened = replace(opened, ledger=kept)
     for number, paper in enumerate(papers, start=1):
         if (number - 1) % _AT_ONCE == 0:
             known = _Known.of(context.instance, papers[number - 1 :][:_AT_ONCE])
@@ -67,6 +75,7 @@ def rescore(
         for name in JUDGING:
             recipe = RECIPES[name]
             stage = Stage(name, paper, opened, launch=context.run_id, review_phase=phase)
+            kept.renew()
             made[name] = recipe.run(stage)
             if not made[name].reused or not known.stands(paper, made[name]):
                 yield from _reported(context, recipe, stage, made[name], known)

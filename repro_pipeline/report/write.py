@@ -12,7 +12,7 @@ from repro_pipeline.bundle.folder import Bundle
 from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.frozen import Frozen, Sha256
 from repro_pipeline.ledger.logs import tail
-from repro_pipeline.ledger.projections import attempts, model_calls, warnings
+from repro_pipeline.ledger.projections import State, advance, attempts, model_calls, warnings
 from repro_pipeline.ledger.runs import Attempt
 from repro_pipeline.ledger.tables import tables, write_tables
 from repro_pipeline.lineage.model import AssumptionLedger, Lineage
@@ -78,8 +78,8 @@ def write_report(
     Beside it lie the paper's tables as Parquet. Where an input is private, nothing of it quotes a run.
     """
     project = stage.project
-    events = list(project.ledger.events(stage.paper))
-    tried = attempts(events)
+    known = advance(State(), project.ledger.events(stage.paper))
+    tried = attempts(known)
     data = ReportData(
         paper=stage.paper,
         title=bundle.task.title or paper.title,
@@ -102,8 +102,8 @@ def write_report(
         review=review,
         change=last_change(project, stage.paper),
         trend=trend_of(project, stage.paper, scores),
-        warnings=warnings(events),
-        model_cost=ModelCost.of(calls) if (calls := model_calls(events)) else None,
+        warnings=warnings(known),
+        model_cost=ModelCost.of(calls) if (calls := model_calls(known)) else None,
         ledger=project.ledger.head(stage.paper),
         generated_at=datetime.now(UTC),
         version=repro_pipeline.__version__,
@@ -119,7 +119,7 @@ def write_report(
         html_path=str((project.reports(stage.paper) / "report.html").relative_to(project.root)),
     )
     restore_report(project, stage.paper, files)
-    frames = tables(events, main=evidence.claims.main)
+    frames = tables(known, main=evidence.claims.main)
     quoted = words_of_runs(tried) if is_private(evidence.data) else ()
     write_tables(published_frames(frames, quoted), project.reports(stage.paper) / "tables")
     return files

@@ -37,16 +37,28 @@ def test_it_says_what_the_ledger_says_and_reads_each_event_once(ledger, tmp_path
     kept = KeptLedger(ledger)
     note(kept, "one")
     ledger.append("paper", RubricSeen(rubric="0" * 64), actor="code:x/1")
+    kept.renew()
     assert list(kept.events("paper")) == list(SqlLedger.events(ledger, "paper"))
     other = SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite")
     note(other, "by another process")
     other.close()
+    kept.renew()
     for asked in ({}, {"kinds": {"warning_recorded"}}, {"after": 2}):
         whole = list(SqlLedger.events(ledger, "paper", **asked))
         assert list(kept.events("paper", **asked)) == whole
         assert whole
-    assert ledger.read == 3
-    assert kept.head("paper").seq == 3
+    assert ledger.read == 2  # what it appended itself it does not read
+    assert kept.head("paper") == ledger.head("paper")
+
+
+def test_what_others_appended_is_seen_when_it_is_asked_anew_or_appends(ledger):
+    kept = KeptLedger(ledger)
+    note(kept, "one")
+    note(ledger, "by another")
+    assert [event.seq for event in kept.events("paper")] == [1]
+    note(kept, "three")
+    assert list(kept.events("paper")) == list(SqlLedger.events(ledger, "paper"))
+    assert [event.seq for event in kept.events("paper")] == [1, 2, 3]
 
 
 def test_a_key_that_stands_is_not_written_again(ledger):
