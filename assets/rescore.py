@@ -21,7 +21,6 @@ from repro_pipeline.report.scoreboard import write_scoreboard
 from repro_pipeline.scoring.current import read_rubric, sampling_phase
 from repro_pipeline.scoring.history import change_rows, latest_change, told
 from repro_pipeline.stages import Row, Stage, latest
-from resources.dagster_events import connections_kept
 from resources.kept_ledger import KeptLedger
 from resources.project import ProjectResource
 
@@ -56,13 +55,7 @@ def rescore(
     context: dg.OpExecutionContext, config: Rescore, project: ProjectResource
 ) -> Iterator[dg.AssetMaterialization | dg.AssetCheckEvaluation | dg.Output]:
     """Run the judging stages of each paper; yield what its assets would have reported."""
-    with connections_kept(context.instance):
-        yield from _rescored(context, config, project.open())
-
-
-def _rescored(
-    context: dg.OpExecutionContext, config: Rescore, opened: Project
-) -> Iterator[dg.AssetMaterialization | dg.AssetCheckEvaluation | dg.Output]:
+    opened = project.open()
     papers = config.papers or papers_with_evidence(opened)
     rows, failed = [], []
     phase = sampling_phase(opened)

@@ -64,7 +64,7 @@ def _retries(runs: Sequence[Run]) -> Iterator[Finding]:
     if retried:
         yield Finding(
             kind="retried",
-            evidence=f"{counted(len(retried), 'run')} gave a value only after a failed attempt: "
+            evidence=f"{counted(len(retried), 'run')} gave a value only at a later attempt: "
             f"{', '.join(_name(run) for run in retried[:5])}.",
             severity="info",
             claims=_claims(retried),

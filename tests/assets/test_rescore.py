@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
-from contextlib import nullcontext
 
 import dagster as dg
 import pytest
 import yaml
 
-from assets.rescore import rescore_on_change, rescore_papers
+from assets.rescore import rescore_on_change
 from repro_pipeline.cli import main
 from repro_pipeline.commands import opening
 from repro_pipeline.definitions import build_definitions
 from repro_pipeline.scoring.history import last_change, scores_at, scorings
 from repro_pipeline.stages import Stage, latest, run_stage
-from resources.opening import open_project
 from resources.project import ProjectResource
 from tests.bundles import make_bundle
 
@@ -107,39 +104,6 @@ def test_dagster_shows_each_paper_with_its_checks(project, two_papers):
     assert made.run_id == scorings(two_papers, "tiny")[-1].launch
 
 
-def test_with_its_connections_kept_dagster_s_log_holds_the_same(project, two_papers, tmp_path):
-    """Rescored with Dagster's own log in SQLite, and with each of its connections made anew."""
-    set_rubric(project, metric_parity={"threshold": 0.01})
-    held = {}
-    for way in ("kept", "anew"):
-        root = shutil.copytree(project, tmp_path / way, symlinks=True)
-        with pytest.MonkeyPatch.context() as patch:
-            if way == "anew":
-                patch.setattr("assets.rescore.connections_kept", lambda _: nullcontext())
-            (tmp_path / f"{way}-log").mkdir()
-            with dg.DagsterInstance.local_temp(str(tmp_path / f"{way}-log")) as instance:
-                rescore_papers.execute_in_process(
-                    instance=instance, resources={"project": ProjectResource(root=str(root))}
-                )
-                log = instance.event_log_storage
-                assert not {"_connect", "has_table"} & set(vars(log))  # as it was before
-                with log.index_connection() as index:
-                    held[way] = [sorted(index.exec_driver_sql(query)) for query in LOGGED]
-        outputs = [latest(open_project(root), paper, "scores").output for paper in PAPERS]
-        held[way].append(outputs)
-    assert held["kept"] == held["anew"]
-    materialised, checked, _ = held["kept"]
-    assert len(materialised) > 8 and len(checked) > 8
-
-
-PAPERS = ("tiny", "other")
-LOGGED = (
-    "SELECT dagster_event_type, asset_key, partition, step_key FROM event_logs",
-    "SELECT asset_key, check_name, partition, execution_status FROM asset_check_executions",
-)
-"""What Dagster's log says of assets and their checks."""
-
-
 def _only(paper: str):
     from dagster._core.storage.event_log.base import PartitionKeyFilter
 
@@ -176,7 +140,7 @@ def test_old_scores_stay_readable_with_their_rubric(project, two_papers, capsys)
 
 def test_a_paper_without_evidence_and_no_paper_at_all_are_said(project, capsys):
     assert main(["rescore", "nobody"]) == 2
-    assert "there is no evidence of 'nobody'" in capsys.readouterr().err
+    assert "there is no paper 'nobody'" in capsys.readouterr().err
     assert main(["rescore"]) == 2
     assert main(["score-history", "nobody"]) == 2
 
