@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -135,9 +136,15 @@ def _change_code(
     chosen = (f"{choice}: {line}" for choice, line in standing.assumed.items())
     assumed = (*tools.material.assumptions, *chosen)
     order = Order(name, wanted, tuple(points), assumed, failure=failure, advice=advice)
+    before = _contents(tools.workspace)
+    now = dict(before)
     paths: list[str] = []
 
     def keep(change: Change) -> None:
+        content = _content(tools.workspace, change.path)
+        if content == now.get(change.path):
+            return  # written anew with what stood there
+        now[change.path] = content
         tools.desk.record(
             PatchApplied(
                 session=tools.session,
@@ -151,13 +158,23 @@ def _change_code(
         paths.append(change.path)
 
     report = tools.coder.change(order, tools.workspace, keep)
-    changed = list(dict.fromkeys(paths))
+    changed = [path for path in dict.fromkeys(paths) if now[path] != before.get(path)]
     facts = {"changed": changed}
     said = f"{len(changed)} files changed. {report.said}"[:600]
     if report.done:
         return Outcome(Status.OK, said, facts=facts)
-    code = "order_not_done" if paths else "nothing_changed"
+    code = "order_not_done" if changed else "nothing_changed"
     return Outcome(Status.FAILED, said, Reason(code=code, sentence=said), facts)
+
+
+def _contents(workspace: Workspace) -> dict[str, str | None]:
+    return {path: _content(workspace, path) for path in workspace.files()}
+
+
+def _content(workspace: Workspace, path: str) -> str | None:
+    """A digest of what a file of the workspace holds; None where there is none."""
+    file = workspace.folder / path
+    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None
 
 
 def _run_tests(tools: Tools) -> Outcome:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import pytest
 
 from repro_pipeline.agent.actions import Tools, perform
+from repro_pipeline.agent.coder import Report
 from repro_pipeline.agent.decisions import Decision
 from repro_pipeline.agent.standing import Standing
+from repro_pipeline.agent.workspace import Workspace
 from repro_pipeline.bundle.task import Budget
 from repro_pipeline.status import Status
 from tests.scripted import ScriptedModel
@@ -65,3 +68,49 @@ def test_no_more_experiments_are_run_in_full_than_the_budget_allows(tools):
     refused = do(tools, Standing(in_full=1), **full)
     assert (refused.status, refused.reason.code) == (Status.FAILED, "budget_exhausted")
     assert "2 allowed, 1 spent" in refused.said
+
+
+@dataclass(frozen=True)
+class Writes:
+    """A coder that writes files, or deletes those whose text is None, and says whether that was all."""
+
+    files: tuple[tuple[str, str | None], ...]
+    done: bool
+
+    def change(self, order, workspace, keep) -> Report:
+        for path, text in self.files:
+            keep(workspace.delete(path) if text is None else workspace.write(path, text))
+        return Report("Written.", done=self.done)
+
+
+@pytest.mark.parametrize(
+    ("files", "changed", "patches"),
+    [
+        ([("a.py", "x = 1\n")], [], 0),
+        ([("a.py", "x = 1\n"), ("b.py", "y = 1\n")], ["b.py"], 1),
+        ([("a.py", "x = 2\n"), ("a.py", "x = 2\n")], ["a.py"], 1),
+        ([("a.py", "x = 2\n"), ("a.py", "x = 1\n")], [], 2),
+        ([("__init__.py", "")], ["__init__.py"], 1),
+        ([("a.py", None)], ["a.py"], 1),
+    ],
+)
+def test_a_file_written_anew_with_what_stood_there_is_no_change(
+    tools, tmp_path, files, changed, patches
+):
+    workspace = Workspace(tmp_path / "work")
+    workspace.write("a.py", "x = 1\n")
+    material = SimpleNamespace(**vars(tools.material), assumptions=())
+    coder = Writes(tuple(files), done=False)
+    made = replace(tools, workspace=workspace, coder=coder, material=material)
+    done = perform(
+        made,
+        Decision(why="", do={"action": "change_code", "part": "method", "task": "Write it."}),
+        1,
+        Standing(),
+        summary=SimpleNamespace(points=()),
+        advice="",
+    )
+    assert done.facts["changed"] == changed
+    assert done.said.startswith(f"{len(changed)} files changed.")
+    assert done.reason.code == ("order_not_done" if changed else "nothing_changed")
+    assert len(list(tools.desk.ledger.events("tiny", kinds={"patch_applied"}))) == patches
