@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from repro_pipeline.experiment.metrics import METRICS_NAME, MetricsError, read_values
 from repro_pipeline.experiment.sealed import recompute
+from repro_pipeline.experiment.seedless import seedless_digest
 from repro_pipeline.ledger.failure import reason_from
 from repro_pipeline.ledger.redact import redact_log
 from repro_pipeline.ledger.runs import Purpose, ValueSource
@@ -49,7 +50,9 @@ def judged(
     if outcome.status is not Status.OK:
         reason = reason_from(outcome.exit_code, outcome.status, _tail(log), outcome.reason)
         return {**evidence, "status": outcome.status, "reason": reason}
-    evidence["outputs"] = _keep_outputs(out, lab.store)
+    left = _left(out)
+    evidence["outputs"] = {name: lab.store.put_file(path) for name, path in left.items()}
+    evidence["seedless"] = seedless_digest(left or _of_log(log), run.identity.seed)
     try:
         return {**evidence, "status": Status.OK, **_values(run, out, log, started_ns, lab)}
     except MetricsError as error:
@@ -79,13 +82,18 @@ def _values(run: PlannedRun, out: Path, log: Path, started_ns: int, lab: Laborat
     }
 
 
-def _keep_outputs(out: Path, store: ArtifactStore) -> dict[str, str]:
-    """Store the regular files that a run left, without its checkpoints, up to a common size."""
+def _left(out: Path) -> dict[str, Path]:
+    """The regular files that a run left, by their path, without its checkpoints, up to a common size."""
     return {
-        name: store.put_file(path)
+        name: path
         for path in safe_outputs(out, _KEPT_BYTES)
         if not (name := path.relative_to(out).as_posix()).startswith("checkpoints/")
     }
+
+
+def _of_log(log: Path) -> dict[str, Path]:
+    """The log as the one thing that a run left."""
+    return {"log": log} if log.is_file() else {}
 
 
 def _keep_log(log: Path, store: ArtifactStore) -> str:

@@ -72,6 +72,8 @@ class Attempt(Frozen):
     """The run's whole output in the artifact store."""
     outputs: dict[str, Sha256] = {}
     """The files that the run left, by their path in its output folder, in the artifact store."""
+    seedless: Sha256 | None = None
+    """Digest of these files, or of the log where there are none, without the run's own seed."""
     record: Sha256 | None = None
     """What the code did, as the hook in the run wrote it down, in the artifact store."""
     runner: str | None = None

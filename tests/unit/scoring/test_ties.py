@@ -93,6 +93,36 @@ def test_what_a_run_left_tells_a_tie(source, outputs, logs, fixed):
     assert (judged(case).deterministic, judged(case).tied) == (fixed, not fixed)
 
 
+@pytest.mark.parametrize(
+    ("source", "files", "seedless", "fixed"),
+    [
+        (SELF, "metrics.json", "aa", True),
+        (SELF, "metrics.json", "ab", False),
+        (SELF, "metrics.json", [None, None], False),
+        (PARSED, "results.csv", "aa", True),
+        (PARSED, None, "aa", True),
+        (SELF, None, "aa", False),
+        (ValueSource.RECOMPUTED, "predictions.csv", "aa", False),
+    ],
+)
+def test_files_that_differ_by_the_seed_alone_are_the_same(source, files, seedless, fixed):
+    made = [
+        run(
+            attempt(
+                seed,
+                {"error": 80.0},
+                value_source=source,
+                outputs={files: digest(seed)} if files else {},
+                log=digest(seed),
+                seedless=digest(without) if without else None,
+            )
+        )
+        for seed, without in enumerate(seedless)
+    ]
+    case = left(predictions("a", "b")).model_copy(update={"runs": tuple(made)})
+    assert (judged(case).deterministic, judged(case).tied) == (fixed, not fixed)
+
+
 @pytest.mark.parametrize(("other", "fixed"), [("a", True), ("b", False)])
 def test_a_repetition_of_unseeded_code_must_leave_the_same(other, fixed):
     case = left(predictions("a"), seeds=[None])
