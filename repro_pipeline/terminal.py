@@ -23,6 +23,7 @@ from rich.text import Text
 
 from repro_pipeline.agent.story import Teller
 from repro_pipeline.background import UnderWay
+from repro_pipeline.choices import choices
 from repro_pipeline.errors import BundleError
 from repro_pipeline.evidence.model import Evidence
 from repro_pipeline.ledger.events import (
@@ -46,7 +47,6 @@ from repro_pipeline.scoring.review import after_review
 from repro_pipeline.stage_names import STAGES
 from repro_pipeline.stages import latest, output_of
 from repro_pipeline.status import Status
-from repro_pipeline.yamlfile import choices
 
 _POLL_SECONDS = 0.2
 _MOST_WARNINGS = 4

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Sequence
@@ -12,14 +11,13 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from repro_pipeline.choices import nearest, short
 from repro_pipeline.errors import FileFormatError
 from repro_pipeline.frozen import Misfit
 from repro_pipeline.yamltext import LARGEST, Document, Location, read_yaml, too_large
 
 Model = TypeVar("Model", bound=BaseModel)
 
-MOST_LISTED = 12
-"""Texts that are listed in a sentence."""
 _MOST = 20
 """Faults that are told at once."""
 
@@ -205,13 +203,6 @@ def described(value: Any, written: str | None = None) -> str:
     return shown if isinstance(value, bool) else f"the number {shown}"
 
 
-def short(text: str) -> str:
-    """A text as it can stand in a sentence: one line, 60 characters at most."""
-    text = re.sub(r"\s+", " ", text[:500])
-    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-    return text if len(text) <= 60 else f"{text[:60]}…"
-
-
 def _unknown(error: Any, place: Location, model: type[BaseModel]) -> _Unknown | None:
     if error["loc"][-1:] == ("[key]",):
         return _Unknown(str(place[-1]), re.findall("'([^']*)'", error["ctx"].get("expected", "")))
@@ -220,42 +211,6 @@ def _unknown(error: Any, place: Location, model: type[BaseModel]) -> _Unknown | 
     here = _keys_at(error["loc"][:-1], model)
     elsewhere = [key for key in _keys_at(place[:-1], model) if key not in here]
     return _Unknown(str(place[-1]), here, elsewhere)
-
-
-def listed(texts: Sequence[str]) -> str:
-    """The first of some texts, each short, and whether there are more."""
-    more = ["…"] if len(texts) > MOST_LISTED else []
-    return ", ".join([*map(short, texts[:MOST_LISTED]), *more])
-
-
-def nearest(key: str, known: Sequence[str]) -> str | None:
-    """The known key that a typo was most likely meant for: one slip away, else much like it."""
-    key = key.lower()
-    slips = [one for one in known if len(key + one) > 2 and _is_one_slip(key, one)]
-    near = slips or difflib.get_close_matches(key, known, n=1)
-    return near[0] if near else None
-
-
-def meant(name: str, known: Sequence[str]) -> str:
-    """A question, with a space behind it, whether the nearest known name was meant; empty for none."""
-    near = nearest(name, known)
-    return f"Did you mean '{short(near)}'? " if near else ""
-
-
-def choices(name: str, known: Sequence[str], lead: str = "There are") -> str:
-    """What to say to one who gave a name that is not known: the nearest that is, and what there is."""
-    return f"{meant(name, known)}{lead}: {listed(known) or 'none'}."
-
-
-def _is_one_slip(one: str, other: str) -> bool:
-    """Whether a letter lost, put in, exchanged, or two swapped lead from one word to the other."""
-    short, long = sorted((one, other), key=len)
-    if len(long) == len(short):
-        differ = [n for n, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]]
-        first = differ[0] if differ else 0
-        swapped = one[first + 1 : first + 2] + one[first : first + 1] == other[first : first + 2]
-        return len(differ) <= 1 or (differ == [first, first + 1] and swapped)
-    return any(long[:n] + long[n + 1 :] == short for n in range(len(long)))
 
 
 def _listed(keys: Sequence[str] | set[str]) -> str:

@@ -20,9 +20,9 @@ from repro_pipeline.bench.model import Split
 from repro_pipeline.bench.plan import Contestant, cast, slug
 from repro_pipeline.bench.suite import Suite
 from repro_pipeline.bench.trial import Agent
+from repro_pipeline.choices import choices
 from repro_pipeline.config import Roles
 from repro_pipeline.errors import UserError
-from repro_pipeline.yamlfile import choices
 
 LOOPS = {
     "loop": LoopAgent(),

@@ -17,9 +17,10 @@ from pathlib import Path
 from repro_pipeline.bench.model import SuiteFile, Truth
 from repro_pipeline.bench.places import SUITE_NAME
 from repro_pipeline.bundle.folder import Bundle, open_bundle
+from repro_pipeline.choices import choices
 from repro_pipeline.errors import BundleError
 from repro_pipeline.frozen import digest
-from repro_pipeline.yamlfile import choices, load_model
+from repro_pipeline.yamlfile import load_model
 from repro_pipeline.yamltext import read_yaml
 
 TRUTH_NAME = "truth.yaml"

@@ -8,10 +8,11 @@ import re
 from pathlib import Path
 
 from repro_pipeline.bundle.task import Task
+from repro_pipeline.choices import choices
 from repro_pipeline.errors import BundleError
 from repro_pipeline.frozen import Frozen, Sha256, digest
 from repro_pipeline.paper.read import find_sources
-from repro_pipeline.yamlfile import choices, load_model
+from repro_pipeline.yamlfile import load_model
 
 TASK_NAME = "task.yaml"
 PAPER_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")

@@ -6,11 +6,11 @@ import argparse
 import getpass
 from typing import TYPE_CHECKING
 
+from repro_pipeline.choices import choices
 from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import OK
 from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import BundleError, UserError
-from repro_pipeline.yamlfile import choices
 
 if TYPE_CHECKING:
     from repro_pipeline.ledger.assumption import Assumption

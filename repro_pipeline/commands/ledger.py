@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from repro_pipeline.choices import choices
 from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import MENDABLE, OK
 from repro_pipeline.commands.parser import command, family
 from repro_pipeline.errors import LedgerError
-from repro_pipeline.yamlfile import choices
 
 if TYPE_CHECKING:
     from repro_pipeline.ledger.events import Event, Head

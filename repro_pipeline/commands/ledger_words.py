@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 
 from repro_pipeline.bundle.folder import PAPER_ID
+from repro_pipeline.choices import meant
 from repro_pipeline.errors import LedgerError
 from repro_pipeline.ledger.events import KINDS, PROJECT_CHAIN, Event
 from repro_pipeline.report.words import plain
-from repro_pipeline.yamlfile import meant
 
 SUMMARY = 160
 """Characters of an event's content that a line shows at most."""

@@ -9,8 +9,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from repro_pipeline.choices import choices, short
 from repro_pipeline.errors import BundleError, UserError
-from repro_pipeline.yamlfile import choices, short
 
 if TYPE_CHECKING:
     from repro_pipeline.project import Project

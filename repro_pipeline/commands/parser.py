@@ -6,7 +6,7 @@ import argparse
 import re
 from collections.abc import Callable
 
-from repro_pipeline.yamlfile import meant
+from repro_pipeline.choices import meant
 
 _NO_CHOICE = re.compile(
     r"(?P<said>.*invalid choice: '(?P<name>.*?)') \(choose from (?P<known>.*)\)"

@@ -8,11 +8,11 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from repro_pipeline.choices import choices, listed
 from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import OK
 from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import UserError
-from repro_pipeline.yamlfile import choices, listed
 
 if TYPE_CHECKING:
     from repro_pipeline.ledger.rows import ReviewRow

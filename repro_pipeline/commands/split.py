@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+from repro_pipeline.choices import choices
 from repro_pipeline.commands import opening
 from repro_pipeline.commands.exits import OK
 from repro_pipeline.commands.parser import command
 from repro_pipeline.errors import UserError
-from repro_pipeline.yamlfile import choices
 
 _ROLES = ("train", "validation", "test")
 

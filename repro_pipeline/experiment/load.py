@@ -12,13 +12,14 @@ from typing import Any
 
 from repro_pipeline.bundle.folder import lies_inside
 from repro_pipeline.bundle.task import Task
+from repro_pipeline.choices import nearest
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.errors import FileFormatError
 from repro_pipeline.experiment.spec import Experiment, ExperimentEntry, ExperimentSpec
 from repro_pipeline.frozen import digest
 from repro_pipeline.jsonfile import read_json
 from repro_pipeline.ledger.runs import SUPPLYING, ExperimentKind
-from repro_pipeline.yamlfile import load_model, nearest
+from repro_pipeline.yamlfile import load_model
 
 SPEC_NAME = "experiment.yaml"
 _INTERPRETER = re.compile(r"(.*/)?(python[\d.]*|bash|sh|Rscript|julia)")

@@ -14,12 +14,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from repro_pipeline.bundle.task import CsvColumn, OutputMapping
+from repro_pipeline.choices import MOST_LISTED, listed, nearest, short
 from repro_pipeline.errors import FileFormatError, UserError
 from repro_pipeline.experiment.spec import MetricsFile
 from repro_pipeline.jsonfile import NotFiniteError, read_json
 from repro_pipeline.jsonpath import parse_path, values_at
 from repro_pipeline.ledger.runs import ValueSource
-from repro_pipeline.yamlfile import MOST_LISTED, described, listed, nearest, short
+from repro_pipeline.yamlfile import described
 
 METRICS_NAME = "metrics.json"
 _LARGEST = 1e100

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
+from repro_pipeline.choices import choices
 from repro_pipeline.claims.model import Claim
 from repro_pipeline.errors import BundleError
 from repro_pipeline.evidence.gather import code_of_evidence
@@ -28,7 +29,6 @@ from repro_pipeline.scoring.attribution import Attribution, Cause
 from repro_pipeline.scoring.current import other_rubric
 from repro_pipeline.scoring.model import ClaimVerdict, Scores
 from repro_pipeline.stages import latest, output_of
-from repro_pipeline.yamlfile import choices
 
 Output = TypeVar("Output", bound=BaseModel)
 

@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repro_pipeline.bundle.task import Task
+from repro_pipeline.choices import _is_one_slip
 from repro_pipeline.config import ProjectConfig
 from repro_pipeline.errors import FileFormatError
 from repro_pipeline.experiment.spec import ExperimentSpec
 from repro_pipeline.scoring.rubric import Rubric
-from repro_pipeline.yamlfile import _is_one_slip, load_model, parse_model
+from repro_pipeline.yamlfile import load_model, parse_model
 from repro_pipeline.yamltext import LARGEST, read_yaml
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "random-forests-2001"
