@@ -15,6 +15,8 @@ _ANSWERS = re.compile(
     r"(^|[/\\])(task\.ya?ml|rubric\.ya?ml|attempts\.jsonl|paper\.(tex|md|pdf|xml|tei\.xml))$"
     r"|(^|[/\\])runs[/\\]|sealed[_-]?labels?"
 )
+_DESCRIPTION = re.compile(r"^DESCR[A-Z]*$|^load_descr$|datasets[/\\.]descr\b|_data\.rst$")
+_SHOWS = {"print", "add_argument", "error", "info"}
 _HOST = {
     "gethostname",
     "node",
@@ -72,6 +74,7 @@ def findings(graph: Graph) -> Iterator[Finding]:
     for file, tree in graph.trees.items():
         yield from _names_of_ours(file, tree)
         yield from _answers(file, tree)
+        yield from _descriptions(file, tree)
         yield from _patches(file, tree)
         yield from _hidden_code(file, tree)
     yield from _shadows(graph)
@@ -116,12 +119,7 @@ def _answers(file: str, tree: ast.Module) -> Iterator[Finding]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call | ast.BinOp):
             continue
-        if isinstance(node, ast.Call) and _name(node.func) in {
-            "print",
-            "add_argument",
-            "error",
-            "info",
-        }:
+        if isinstance(node, ast.Call) and _name(node.func) in _SHOWS:
             continue
         for part in ast.iter_child_nodes(node):
             text = part.value if isinstance(part, ast.Constant) else None
@@ -133,6 +131,36 @@ def _answers(file: str, tree: ast.Module) -> Iterator[Finding]:
                     severity="unverified",
                 )
                 return
+
+
+def _descriptions(file: str, tree: ast.Module) -> Iterator[Finding]:
+    """Texts that come with a data set: they quote published results, and nothing is computed from them."""
+    shown = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and _name(node.func) in _SHOWS
+        for part in ast.walk(node)
+    }
+    texts = {id(node) for node in _texts(tree)}
+    for node in ast.walk(tree):
+        named = _named(node) if id(node) in texts or not isinstance(node, ast.Constant) else ""
+        if id(node) not in shown and _DESCRIPTION.search(named):
+            yield Finding(
+                kind="reads_description",
+                evidence=f"{file}:{node.lineno}: the code reads the description of a data set, which "
+                f"may quote reported values: `{named[:60]}`.",
+                severity="suspect",
+            )
+            return
+
+
+def _named(node: ast.AST) -> str:
+    """The attribute, function or short text that a node is; empty for any other."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 120:
+        return node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _patches(file: str, tree: ast.Module) -> Iterator[Finding]:

@@ -118,6 +118,21 @@ def test_values_are_followed_into_other_files_and_objects():
         ("exec(config['code'])\nv = work()", "hidden_code", "unverified"),
         ("t = open('../task.yaml').read()\nv = work()", "names_answers", "unverified"),
         (
+            "import re\nt = load_wine().DESCR\nv = float(re.search('QDA ([0-9.]+)', t)[1])",
+            "reads_description",
+            "suspect",
+        ),
+        (
+            "t = getattr(load_wine(), 'DESCR')\nv = work(t.index('%'))",
+            "reads_description",
+            "suspect",
+        ),
+        (
+            "t = read_text('sklearn.datasets.descr', 'wine_data.rst')\nv = work(t)",
+            "reads_description",
+            "suspect",
+        ),
+        (
             "try:\n    x = open('a').read()\nexcept OSError:\n    x = rng.gauss(0, 1)\nv = work(x)",
             "made_up_data",
             "unverified",
@@ -140,6 +155,18 @@ def test_conduct(code, kind, severity):
 )
 def test_usual_conduct_is_nothing(code):
     assert kinds(conduct.findings(build(program(code)))).get("decided_by_surroundings") is None
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "print(load_wine().DESCR[:80])\nv = work()",
+        "descr = 'all runs'\nv = work(descr)",
+        '"""Nothing of DESCR is read."""\nv = work(open("README.rst"))',
+    ],
+)
+def test_a_description_may_be_shown(code):
+    assert "reads_description" not in kinds(conduct.findings(build(program(code))))
 
 
 @pytest.mark.parametrize(
