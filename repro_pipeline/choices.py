@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 MOST_LISTED = 12
 """Texts that are listed in a sentence."""
+_LONGEST = 200
+"""A longer name, which code may have written, is not a slip of the hand, and costs time to compare."""
 
 
 def choices(name: str, known: Sequence[str], lead: str = "There are") -> str:
@@ -26,6 +28,8 @@ def meant(name: str, known: Sequence[str]) -> str:
 
 def nearest(key: str, known: Sequence[str]) -> str | None:
     """The known key that a typo was most likely meant for: one slip away, else much like it."""
+    if len(key) > _LONGEST:
+        return None
     key = key.lower()
     slips = [one for one in known if len(key + one) > 2 and _is_one_slip(key, one)]
     near = slips or difflib.get_close_matches(key, known, n=1)
@@ -35,6 +39,8 @@ def nearest(key: str, known: Sequence[str]) -> str | None:
 def _is_one_slip(one: str, other: str) -> bool:
     """Whether a letter lost, put in, exchanged, or two swapped lead from one word to the other."""
     short, long = sorted((one, other), key=len)
+    if len(long) > len(short) + 1:
+        return False
     if len(long) == len(short):
         differ = [n for n, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]]
         first = differ[0] if differ else 0

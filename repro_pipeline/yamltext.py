@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from repro_pipeline.choices import short
 from repro_pipeline.errors import FileFormatError
 
 Location = tuple[str | int, ...]
@@ -55,13 +56,14 @@ def read_yaml(text: str, name: str) -> Document:
     if len(text) > LARGEST:
         raise too_large(name)
     try:
-        node = yaml.compose(text, Loader=_Loader)
+        loader = _Loader(text)
+        node = loader.get_single_node()
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         what = f"holds the character U+{ord(text[error.position]):04X}, which YAML does not allow."
         raise FileFormatError(what, where=f"{name}:{line}") from None
     except yaml.MarkedYAMLError as error:
-        raise _no_yaml(error, text, name) from None
+        raise _no_yaml(error, loader.plain, text, name) from None
     except RecursionError:
         raise FileFormatError(f"is nested more than {DEEPEST} deep.", where=name) from None
     if node is None:
@@ -75,9 +77,12 @@ def too_large(name: str) -> FileFormatError:
     return FileFormatError(f"is larger than {LARGEST >> 20} MiB.", where=name)
 
 
-def _no_yaml(error: yaml.MarkedYAMLError, text: str, name: str) -> FileFormatError:
+def _no_yaml(
+    error: yaml.MarkedYAMLError, plain: yaml.ScalarToken | None, text: str, name: str
+) -> FileFormatError:
     mark = error.problem_mark or error.context_mark
-    if mark and (known := _known_slip(error, text.splitlines())):
+    lines = text.removeprefix("\ufeff").splitlines()
+    if mark and (known := _known_slip(error, plain, lines)):
         line, what, hint = known
         return FileFormatError(f"is no valid YAML: {what}", where=f"{name}:{line}", hint=hint)
     hint = "Indent with spaces, not with tabs." if "'\\t'" in (error.problem or "") else ""
@@ -88,26 +93,35 @@ def _no_yaml(error: yaml.MarkedYAMLError, text: str, name: str) -> FileFormatErr
     return FileFormatError(f"is no valid YAML: {problem}.", where=where, hint=hint)
 
 
-_READ, _SHOWN = 500, 60
-"""Characters of a line that are looked at for a slip, and of its value that are shown."""
-_KEY_AND_TEXT = re.compile(r"\s*(?:- +)*(?P<key>[\w.-]+)(?: +(?P<text>.+?))?\s*")
+_READ = 500
+"""Characters of a line that are looked at for a slip; nothing is said of the parts of a longer one."""
+_LONGEST_KEY = 1024
+_KEY_AND_TEXT = re.compile(r"\s*(?:- +)*(?P<key>\w[\w.-]*)(?: +(?P<text>.+?))?\s*")
 """A line that would be a key with its value, were there a colon."""
-_TIGHT = re.compile(r"\s*(?:- +)*(?P<key>[\w.-]+):(?P<text>[^\s:/].*?)\s*")
+_TIGHT = re.compile(r"\s*(?:- +)*(?P<key>\w[\w.-]*):(?P<text>[^\s:/].*?)\s*")
 _HAS_KEY = re.compile(r"\s*(?:- +)*[^\s#'\"][^:]*:(?:\s|$)")
+_NO_SPACE = re.compile(r"\s*-[^\s-]")
+"""A line that would be an item of a list, were there a space behind its dash."""
+
+_Slip = tuple[int, str, str]
+"""Line, sentence and hint of what people often get wrong."""
 
 
-def _known_slip(error: yaml.MarkedYAMLError, lines: list[str]) -> tuple[int, str, str] | None:
-    """Line, sentence and hint of what people often get wrong; None for what is told as the parser does."""
+def _known_slip(
+    error: yaml.MarkedYAMLError, plain: yaml.ScalarToken | None, lines: list[str]
+) -> _Slip | None:
+    """The slip behind an error, `plain` the last bare text before it; None to tell it as the parser does."""
     problem, context = error.problem or "", error.context or ""
     here = error.problem_mark or error.context_mark
     start = error.context_mark or here
     if "could not find expected ':'" in problem:
-        return _without_colon(start.line, lines)
+        return _no_key(start, here, lines)
     if "expected '<document start>', but found '<block mapping" in problem:
         before = _line_before(here.line, lines)
-        return None if before is None else _without_colon(before, lines)
+        alike = before is not None and _column(lines[before]) == here.column
+        return _without_colon(before, lines) if alike else None
     if "mapping values are not allowed" in problem:
-        return _colon_not_allowed(here, lines)
+        return _colon_not_allowed(here, plain, lines)
     if "quoted scalar" in context and "end of stream" in problem:
         return start.line + 1, "the quote that opens here is never closed.", ""
     if "flow" in context and here.line > start.line:
@@ -117,43 +131,117 @@ def _known_slip(error: yaml.MarkedYAMLError, lines: list[str]) -> tuple[int, str
         )
         return here.line + 1, what, ""
     if "expected <block end>" in problem:
-        what = "this line starts in another column than those that it goes with."
-        return (
-            here.line + 1,
-            what,
-            "Keys of one mapping, and items of one list, are indented alike.",
-        )
+        found = problem.rpartition("found ")[2].strip("'")
+        return here.line + 1, *_does_not_follow(found, start, here, lines)
     return None
 
 
-def _without_colon(at: int, lines: list[str]) -> tuple[int, str, str] | None:
+def _does_not_follow(
+    found: str, start: yaml.Mark, here: yaml.Mark, lines: list[str]
+) -> tuple[str, str]:
+    """Sentence and hint for what goes neither on with the mapping or list from `start`, nor ends it."""
+    head = lines[here.line][: here.column]
+    if found in {"]", "}"}:
+        sign = "[" if found == "]" else "{"
+        return f"a {found} stands here that closes no {sign}.", ""
+    if head.rstrip().endswith(("'", '"', "]", "}")):
+        hint = (
+            "Close each quote where its text ends, and put the whole text in quotes "
+            "of a kind that it does not hold."
+        )
+        return "text stands behind a closed quote or bracket.", hint
+    if found in {"-", "?"} and here.column == start.column:
+        what = (
+            "this line is an item of a list, in the column of a mapping's keys."
+            if found == "-"
+            else "this line is a key, in the column of a list's items."
+        )
+        return what, "A dash is missing or one too many, or the line is indented wrongly."
+    if found.startswith("<block") and here.column != start.column and not head.strip(" -"):
+        before = _line_before(here.line, lines)
+        if here.column > _column(lines[before]):
+            return _deeper(before)
+        what = "this line starts in another column than those that it goes with."
+        return what, "Keys of one mapping, and items of one list, are indented alike."
+    hint = "Look at its indentation, and at the quotes and brackets before it."
+    return "this line does not go on with those before it.", hint
+
+
+def _deeper(before: int) -> tuple[str, str]:
+    what = f"this line is indented deeper than line {before + 1}, which has a value already."
+    hint = "Indent the keys of one mapping alike. Put a text over several lines in quotes."
+    return what, hint
+
+
+def _no_key(start: yaml.Mark, here: yaml.Mark, lines: list[str]) -> _Slip:
+    """What to say of a line that stands where a key must, and is none."""
+    if here.line == start.line and here.index - start.index > _LONGEST_KEY:
+        return start.line + 1, f"a key has at most {_LONGEST_KEY} characters.", ""
+    before = _line_before(start.line, lines)
+    after_item = before is not None and lines[before][start.column :].startswith("- ")
+    if not after_item and (found := _without_colon(start.line, lines)):
+        return found
+    dashed = after_item or _NO_SPACE.match(lines[start.line])
+    hint = "An item of a list starts with a dash and a space." if dashed else ""
+    return start.line + 1, "a key with its colon must stand here, in one line.", hint
+
+
+def _without_colon(at: int, lines: list[str]) -> _Slip | None:
     """What to say of a line that is no key with a value; None for one that may be."""
-    line = lines[at][:_READ] if at < len(lines) else ""
-    if not line.isprintable():
+    line = lines[at]
+    if len(line) > _READ or not line.isprintable():
         return None
     if found := _TIGHT.fullmatch(line):
-        what = f"behind '{found['key']}:' a space is missing."
+        what = f"behind '{short(found['key'])}:' a space is missing."
     elif found := _KEY_AND_TEXT.fullmatch(line):
-        what = f"behind '{found['key']}' a colon is missing."
+        what = f"behind '{short(found['key'])}' a colon is missing."
     else:
         return None
-    value = found["text"] or "…"
-    shown = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"
-    return at + 1, what, f"Write `{found['key']}: {shown}`."
+    return at + 1, what, f"Write `{short(found['key'])}: {short(found['text'] or '…')}`."
 
 
-def _colon_not_allowed(here: yaml.Mark, lines: list[str]) -> tuple[int, str, str] | None:
-    """What to say of a colon where there can be none: the line before it may lack its own."""
-    if _HAS_KEY.match(lines[here.line][: here.column]):
+def _colon_not_allowed(
+    here: yaml.Mark, plain: yaml.ScalarToken | None, lines: list[str]
+) -> _Slip | None:
+    """What to say of a colon where there can be none: the bare text before it tells why."""
+    head = lines[here.line][: here.column]
+    ends_here = plain and plain.end_mark.line == here.line
+    begin = plain.start_mark if ends_here and not head[plain.end_mark.column :].strip() else here
+    if _HAS_KEY.match(head):
         hint = "Write a text that holds a colon and a space in quotes."
         return here.line + 1, "a second colon stands in this line.", hint
-    before = _line_before(here.line, lines)
-    if before is None:
-        return None
-    if not _HAS_KEY.match(lines[before]):
-        return _without_colon(before, lines)
-    what = f"this line is indented deeper than line {before + 1}, which has a value already."
-    return here.line + 1, what, "Indent the keys of one mapping alike."
+    if begin.line < here.line:
+        return _text_goes_on(begin, here, lines)
+    if here.index - begin.index > _LONGEST_KEY:
+        return here.line + 1, f"a key has at most {_LONGEST_KEY} characters.", ""
+    return None
+
+
+def _text_goes_on(begin: yaml.Mark, here: yaml.Mark, lines: list[str]) -> _Slip:
+    """What to say of a bare text over several lines that would be a key at its end."""
+    head = lines[begin.line][: begin.column]
+    next_line = _line_before(here.line, lines) == begin.line
+    if begin.column == 0 and (found := _without_colon(begin.line, lines)):
+        return found  # the file itself would be a text
+    if next_line and _HAS_KEY.match(head):
+        return here.line + 1, *_deeper(begin.line)
+    alike = begin.column == _column(lines[here.line])
+    if next_line and alike and not head.strip(" -"):
+        if found := _without_colon(begin.line, lines):
+            line, what, hint = found
+            return line, what, f"{hint} If it is a text over several lines, put it in quotes."
+    what = f"this line goes on with the text that begins on line {begin.line + 1}, and has a colon."
+    hint = (
+        "A text over several lines that holds a colon and a space must stand in quotes; "
+        "a key is indented like the others of its mapping."
+    )
+    if any(_NO_SPACE.match(line) for line in lines[begin.line : here.line + 1]):
+        hint = "An item of a list starts with a dash and a space."
+    return here.line + 1, what, hint
+
+
+def _column(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def _line_before(at: int, lines: list[str]) -> int | None:
@@ -166,6 +254,12 @@ class _Loader(yaml.SafeLoader):
     """Tells the kinds of bare scalars apart as YAML 1.2 does."""
 
     yaml_implicit_resolvers: dict = {}
+    plain: yaml.ScalarToken | None = None
+    """The last bare text that was read."""
+
+    def scan_plain(self) -> yaml.ScalarToken:
+        self.plain = super().scan_plain()
+        return self.plain
 
 
 _TAG = "tag:yaml.org,2002:"

@@ -15,7 +15,6 @@ from repro_pipeline.environment.build import build
 from repro_pipeline.environment.image import Place, environment_key, place_of
 from repro_pipeline.environment.manifest import verify_manifest
 from repro_pipeline.environment.model import BuiltEnvironment, DataManifest
-from repro_pipeline.experiment.halts import not_started
 from repro_pipeline.experiment.implementation import Implementation
 from repro_pipeline.experiment.judged import stamps
 from repro_pipeline.experiment.load import sample_config
@@ -206,8 +205,8 @@ def summed_up(runs: RunSet) -> RunSet | Ended:
     bad, unmade = runs.failed, runs.planned - len(runs.runs)
     if not bad and not unmade:
         return runs
-    halted = [run for run in bad if not_started(run)]
-    failed = [run for run in bad if not not_started(run)]
+    halted = [run for run in bad if not run.counted.started]
+    failed = [run for run in bad if run.counted.started]
     parts, code = [], "budget_exhausted"
     if bad:
         code, example = _commonest(failed or halted)

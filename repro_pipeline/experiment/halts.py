@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from repro_pipeline.ledger.runs import Attempt, Purpose, Run
+from repro_pipeline.ledger.runs import NOT_STARTED, Attempt, Purpose, Run
 from repro_pipeline.status import Reason
 
 if TYPE_CHECKING:
@@ -20,14 +20,12 @@ STRUCTURAL = frozenset(
         "metrics_malformed",
         "metrics_unknown_claim",
         "metrics_repeated_claim",
-        "metrics_incomplete",
     }
 )
 """Reasons that lie in what the code writes: no file, no JSON, other claims than declared. A value that is
-no finite number, an exit status, a limit, a time may come of the seed alone, and is never among them."""
-NOT_RUN = "failed_alike"
-"""The code of the reason why such a run was not started."""
-# One run's fault may be its seed's. Where a second seed ends with the same code, and no run of the
+no finite number or is lacking, an exit status, a limit, a time may come of the seed alone, and is never
+among them."""
+# One run's fault may be its seed's. Where a second seed ends with the same sentence, and no run of the
 # experiment otherwise, a third would most likely cost its whole time to say so again. Should it not,
 # little is lost: a run under way that ends otherwise has the others started after all, and the next
 # launch begins with the runs that were tried least.
@@ -72,28 +70,25 @@ class Halts:
         if run.identity.purpose is Purpose.PROBE:
             return None
         ends = self._ends[_experiment(run)]
-        codes = {end.reason.code if end.reason else None for end in ends}
-        if len({end.seed for end in ends}) < _ENOUGH or len(codes) > 1 or not codes <= STRUCTURAL:
+        reasons = {end.reason for end in ends}
+        alike = len(reasons) == 1 and is_structural(ends[0])
+        if not alike or len({end.seed for end in ends}) < _ENOUGH:
             return None
         return Reason(
-            code=NOT_RUN,
+            code=NOT_STARTED,
             sentence=f"Not run: the first {len(ends)} runs of this experiment ended the same way: "
             f"{ends[0].reason.sentence.rstrip('.')}; mend the code and run again.",
         )
 
 
-def not_started(run: Run) -> bool:
-    """Whether the last that is known of a run is that it was not started."""
-    return _left_out(run.counted)
+def is_structural(end: Attempt) -> bool:
+    """Whether an attempt failed for what its code writes."""
+    return end.reason is not None and end.reason.code in STRUCTURAL
 
 
 def tries(run: Run | None) -> int:
     """How often a run was really started."""
-    return sum(not _left_out(attempt) for attempt in run.attempts) if run else 0
-
-
-def _left_out(attempt: Attempt) -> bool:
-    return attempt.reason is not None and attempt.reason.code == NOT_RUN
+    return sum(attempt.started for attempt in run.attempts) if run else 0
 
 
 def _experiment(run: PlannedRun) -> str:

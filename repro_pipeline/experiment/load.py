@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import difflib
+import json
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 from repro_pipeline.bundle.folder import lies_inside
 from repro_pipeline.bundle.task import Task
-from repro_pipeline.choices import nearest
+from repro_pipeline.choices import listed, nearest
 from repro_pipeline.claims.model import ReportedClaims
 from repro_pipeline.errors import FileFormatError
 from repro_pipeline.experiment.spec import Experiment, ExperimentEntry, ExperimentSpec
@@ -155,18 +156,22 @@ def _refuse_other_config(
     entry: ExperimentEntry, written: dict[str, Any], made: dict[str, Any], where: str
 ) -> None:
     """Refuse a file beside a change that differs from what the change makes of its base."""
-    absent = object()
     other = [
         name
         for name in sorted({*written, *made})
-        if written.get(name, absent) != made.get(name, absent)
+        if _setting_text(written, name) != _setting_text(made, name)
     ]
     if other:
         raise FileFormatError(
-            f"'{entry.config}' and the change of '{entry.of}' differ in: {', '.join(other)}.",
+            f"'{entry.config}' and the change of '{entry.of}' differ in: {listed(other)}.",
             where=where,
             hint="Leave `config` away, or make the file what the change makes.",
         )
+
+
+def _setting_text(config: dict[str, Any], name: str) -> str | None:
+    """A setting's value as JSON, in which 1, 1.0 and true are three; None where it is not there."""
+    return json.dumps(config[name], sort_keys=True) if name in config else None
 
 
 def sample_config(config: dict[str, Any], sample: dict[str, Any]) -> dict[str, Any]:

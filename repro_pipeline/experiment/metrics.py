@@ -208,7 +208,7 @@ def _mapped(mapping: OutputMapping, out: Path, log: Path, started_ns: int) -> fl
     found = values_found(mapping, text, name)
     if not found:
         raise MetricsError(
-            "metrics_missing",
+            "metrics_not_found",
             f"holds nothing for the claim '{mapping.claim}' by {_way(mapping)}.",
             where=name,
             hint=_what_is_there(text, mapping.csv) if mapping.csv is not None else "",

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from repro_pipeline.bundle.task import OutputMapping
-from repro_pipeline.experiment.halts import Halts, tries
+from repro_pipeline.experiment.halts import Halts, is_structural, tries
 from repro_pipeline.experiment.judged import judged
 from repro_pipeline.experiment.sealed import (
     NOTHING_SEALED,
@@ -136,8 +136,8 @@ def execute_runs(
     """Execute what has not succeeded yet, and return every planned run with all its attempts.
 
     A failing run is recorded and hinders no other, but for an experiment whose first runs fail alike
-    by what its code writes: the others are recorded as not run (see `halts`). Runs that were tried
-    least come first. After `deadline` (on the monotonic clock) no run is started; one that never was is
+    by what its code writes: those never tried are recorded as not run (see `halts`). Runs that were
+    tried least come first. After `deadline` (on the monotonic clock) no run is started; one that never was is
     left out of the result. On an interrupt the running ones are ended and recorded as cancelled, and
     the interrupt goes on.
     """
@@ -147,9 +147,10 @@ def execute_runs(
     done = {run.run_key: run for run in project_runs(lab.ledger.events(lab.paper))}
     halts, open_runs = Halts(), []
     for run in planned:
-        if _succeeded(known := done.get(run.identity.run_key)):
+        known = done.get(run.identity.run_key)
+        if known and known.counted.started and not is_structural(known.counted):
             halts.take(run, known.counted)
-        else:
+        if not _succeeded(known):
             open_runs.append(run)
     open_runs.sort(key=lambda run: tries(done.get(run.identity.run_key)))
     lab.ledger.append(
@@ -176,7 +177,10 @@ def execute_runs(
             ]
             _wait_for_all(futures, lab.runner, until)
             open_runs = halts.released()
-    _record_not_run([(run, number(run), why) for run, why in halts.not_run()], lab)
+    never = [
+        (run, why) for run, why in halts.not_run() if not tries(done.get(run.identity.run_key))
+    ]
+    _record_not_run([(run, number(run), why) for run, why in never], lab)
     return standing_runs(planned, lab.ledger, lab.paper)
 
 

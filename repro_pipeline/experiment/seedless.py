@@ -1,4 +1,4 @@
-"""What a run left, with its own seed blanked: a file that only names the seed is no other result.
+"""What a run left, with its own seed blanked: a file that only names its seed is no other result.
 
 Whether runs of several seeds left the same is asked of values that are equal (see `scoring.observations`):
 code that ignores its seed and notes it down would otherwise look like a coarse measure.
@@ -29,7 +29,7 @@ def _content(path: Path, seed: int | None) -> bytes:
 
 
 def without_seed(content: bytes, seed: int | None) -> bytes:
-    """The bytes with the seed taken out wherever it stands as a whole number of its own."""
+    """The bytes with the seed taken out where it is called so: `seed 7`, `"seed": 7`, `--seed=7`."""
     if seed is None:
         return content
-    return re.sub(rb"(?<![\w.])%d(?!\w|\.\d)" % seed, b"", content)
+    return re.sub(rb"(?i)(seeds?[^\w\n]{1,4})%d(?!\w|\.\d)" % seed, rb"\1", content)

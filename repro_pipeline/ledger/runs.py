@@ -42,8 +42,12 @@ class ValueSource(StrEnum):
     SELF_REPORTED = "self_reported"
 
 
+NOT_STARTED = "failed_alike"
+"""The code of the reason why a run was left out: the first of its experiment had failed alike."""
+
+
 class Attempt(Frozen):
-    """One execution of a run, whatever its end."""
+    """One execution of a run, whatever its end; or that it was left out, and why."""
 
     run_key: Sha256
     number: int
@@ -80,6 +84,11 @@ class Attempt(Frozen):
     """What ran it: `unsafe_local` is no sandbox."""
     limits: dict[str, str] = {}
     """Which sandbox limit held how: hard, watched, unavailable."""
+
+    @property
+    def started(self) -> bool:
+        """Whether anything was executed."""
+        return self.reason is None or self.reason.code != NOT_STARTED
 
 
 class Run(Frozen):

@@ -15,6 +15,7 @@ from repro_pipeline.report import words
 from repro_pipeline.report.model import ReportData
 from repro_pipeline.report.rows import ClaimRow, PairRow
 from repro_pipeline.status import Outcome, Sign, Status, Verdict
+from repro_pipeline.wording import counted
 from repro_pipeline.wording import duration as about
 
 
@@ -83,7 +84,7 @@ class Cost:
 
 def cost(data: ReportData) -> Cost:
     """What all attempts, stages and calls of models took."""
-    attempts, calls = data.attempts, data.model_cost
+    attempts, calls = [one for one in data.attempts if one.started], data.model_cost
     measured = [attempt.cpu_seconds for attempt in attempts if attempt.cpu_seconds is not None]
     cpu = words.duration(sum(measured)) if measured else "not measured"
     if 0 < len(measured) < len(attempts):
@@ -95,8 +96,10 @@ def cost(data: ReportData) -> Cost:
             usd += f" and {calls.unpriced:,} calls of unknown price,"
         models = f"{usd} for {calls.calls:,} calls, {calls.tokens:,} tokens"
     cancelled = sum(one.status is Status.CANCELLED for one in attempts)
-    failed = len(data.failed_attempts) - cancelled
+    failed = sum(one.status is not Status.OK for one in attempts) - cancelled
     ended = f", {cancelled} cancelled" if cancelled else ""
+    left_out = len(data.attempts) - len(attempts)
+    ended += f"; {counted(left_out, 'run')} left out" if left_out else ""
     return Cost(
         attempts=f"{len(attempts)}, {failed or 'none'} failed{ended}" if attempts else "none",
         wall=words.duration(data.run_seconds),

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from repro_pipeline.bundle.task import OutputMapping
 from repro_pipeline.experiment.campaign import summed_up
+from repro_pipeline.experiment.halts import tries
 from repro_pipeline.experiment.metrics import METRICS_NAME
 from repro_pipeline.experiment.runs import Laboratory, PlannedRun, execute_runs, plan_runs
 from repro_pipeline.experiment.spec import Experiment
@@ -38,6 +40,7 @@ class Said:
     def __init__(self, ends: Mapping[tuple[str, int], str | Status | None]) -> None:
         self.ends = dict(ends)
         self.ran: list[tuple[str, int]] = []
+        self.leaves = METRICS_NAME
         self.before: Callable[[tuple[str, int]], None] = lambda run: None
 
     def enforcement(self) -> dict:
@@ -47,13 +50,14 @@ class Said:
         return str(path)
 
     def run(self, command, policy, *, workdir, out, log, on_output=None) -> RunOutcome:
-        run = ((out.parent / "name").read_text().partition(",")[0], int(command[4]))
+        experiment, _, seed = (out.parent / "name").read_text().partition(", seed ")
+        run = (experiment, int(seed))
         self.ran.append(run)
         self.before(run)
         end = self.ends.get(run, GOOD)
         log.write_text("done\n")
         if isinstance(end, str):
-            (out / METRICS_NAME).write_text(end)
+            (out / self.leaves).write_text(end)
         status = end if isinstance(end, Status) else Status.OK
         code = 0 if status is Status.OK else 1
         return RunOutcome(status=status, exit_code=code, reason="it ended.", seconds=0.1)
@@ -176,7 +180,32 @@ def test_the_next_launch_begins_with_what_was_not_run(lab):
     for seeds in ([3, 4], [5, 1], [2, 3]):
         runner, runs = launch(lab, {"base": all_of(NO_FILE)})
         assert [seed for _, seed in runner.ran] == seeds
-    assert [len(run.attempts) for run in runs] == [4] * 5
+    assert [tries(run) for run in runs] == [2, 2, 2, 1, 1]
+    assert [len(run.attempts) for run in runs] == [2, 2, 3, 2, 3]  # left out: 3 and 4 once, 5 twice
+
+
+def test_a_run_that_failed_is_never_said_to_be_left_out(lab):
+    launch(lab, {"base": all_of(NO_FILE)})
+    _, runs = launch(lab, {"base": all_of(NO_FILE)})
+    assert outcomes(runs) == ["metrics_missing"] * 4 + ["failed_alike"]
+    told = summed_up(RunSet(runs=runs, planned=5)).reason.sentence
+    assert told.startswith("4 of 5 runs failed") and "1 of 5 runs were not started" in told
+
+
+def test_an_earlier_launch_s_other_end_speaks_too(lab):
+    launch(lab, {"base": all_of(BREAKS)})
+    runner, _ = launch(lab, {"base": all_of(NO_FILE)})
+    assert [seed for _, seed in runner.ran][:2] == [1, 2] and len(runner.ran) == 5
+
+
+def test_a_value_that_is_lacking_stops_nothing(lab):
+    """It may have come of the seed: a mapping finds nothing where training diverged."""
+    mapped = OutputMapping(claim="a", file="results.json", json="$.accuracy")
+    lab = replace(lab, outputs=(mapped,))
+    runner = Said({("base", seed): '{"loss": 1}' for seed in SEEDS})
+    runner.leaves = "results.json"
+    runs = execute_runs(planned(lab, "base"), replace(lab, runner=runner), stage="baseline")
+    assert outcomes(runs) == ["metrics_not_found"] * 5
 
 
 def test_an_end_without_the_fault_has_all_tried(lab):

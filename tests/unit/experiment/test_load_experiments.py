@@ -50,6 +50,8 @@ def test_an_ablation_may_also_name_a_file_of_what_its_change_makes(tmp_path):
             "CODE/experiment.yaml: experiment less: 'less.json' and the change of 'base' differ in: "
             f"{named}. Leave `config` away, or make the file what the change makes."
         )
+    beside.write_text(json.dumps({**CONFIG, "n_trees": 50.0}))  # another value to Python's json
+    assert "n_trees" in refused(code)
     beside.write_text(json.dumps({"n_trees": 50}))  # all else is missing
     assert "optimiser" in refused(code)
 

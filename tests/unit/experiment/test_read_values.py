@@ -194,7 +194,7 @@ def test_all_mappings_that_find_nothing_are_told_each_once(out):
     wanted = "{claim: %s, file: t.csv, csv: {where: {model: %s}, column: acc}}"
     outputs = task(f"outputs: [{wanted % ('a', 'x')}, {wanted % ('b', 'y')}]\n").outputs
     code, told = refused(out, outputs=outputs)
-    assert code == "metrics_missing" and len(told.splitlines()) == 2
+    assert code == "metrics_not_found" and len(told.splitlines()) == 2
     assert "'a' by the column acc where model = x. Columns: model, acc. model is: m0, m1, " in told
     assert "'b' by the column acc where model = y." in told and "m13" not in told
     (out / "t.csv").unlink()
@@ -315,7 +315,7 @@ def test_a_mapping_finds_the_value_that_a_reader_would(out, mapping, value):
     [
         (
             "{claim: a, file: r.json, json: $.runs.acc}",
-            "metrics_missing",
+            "metrics_not_found",
             "r.json: holds nothing for the claim 'a' by json: $.runs.acc.",
         ),
         (
@@ -340,7 +340,7 @@ def test_a_mapping_finds_the_value_that_a_reader_would(out, mapping, value):
         ),
         (
             "{claim: a, file: t.csv, csv: {where: {split: valid}, column: acc}}",
-            "metrics_missing",
+            "metrics_not_found",
             "t.csv: holds nothing for the claim 'a' by the column acc where split = valid. "
             "Columns: epoch, split, acc. split is: test, train.",
         ),
@@ -351,7 +351,7 @@ def test_a_mapping_finds_the_value_that_a_reader_would(out, mapping, value):
         ),
         (
             "{claim: a, file: stdout, regex: 'loss (.*)'}",
-            "metrics_missing",
+            "metrics_not_found",
             "stdout: holds nothing for the claim 'a' by regex: loss (.*).",
         ),
         (
