@@ -19,7 +19,7 @@ from resources.opening import open_project
 
 CORE = Path(__file__).parents[2] / "suites/core"
 SESSIONS = CORE / "sessions"
-LARGEST = 2 << 20
+LARGEST = 3 << 20
 TASKS = open_suite(CORE).file.tasks
 
 
