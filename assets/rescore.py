@@ -79,6 +79,7 @@ def rescore(
         context.log.info(said)
         if config.tell:
             print(f"{number} of {len(papers)}  {said}", file=sys.stderr, flush=True)
+    kept.renew()
     board = write_scoreboard(opened)
     yield dg.AssetMaterialization(
         "scoreboard",

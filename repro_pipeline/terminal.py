@@ -146,7 +146,7 @@ class Progress:
             self._console.print(f"  [yellow]![/yellow] {escape(plain(said))}")
 
     def _tell_hidden_warnings(self, stage: str) -> None:
-        for kind in [kind for kind in self._warned if kind[0] == stage]:
+        for kind in [kind for kind in self._warned if kind[0] in (stage, None)]:
             more = self._warned.pop(kind) - _MOST_WARNINGS
             if more > 0:
                 said = f"{more} more such warnings ({self._all_warnings})."
