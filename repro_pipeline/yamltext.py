@@ -100,6 +100,8 @@ _KEY_AND_TEXT = re.compile(r"\s*(?:- +)*(?P<key>\w[\w.-]*)(?: +(?P<text>.+?))?\s
 """A line that would be a key with its value, were there a colon."""
 _TIGHT = re.compile(r"\s*(?:- +)*(?P<key>\w[\w.-]*):(?P<text>[^\s:/].*?)\s*")
 _HAS_KEY = re.compile(r"\s*(?:- +)*[^\s#'\"][^:]*:(?:\s|$)")
+_DASHES = re.compile(r" *(?:- +)*")
+"""What stands before the first key or value of a line."""
 _NO_SPACE = re.compile(r"\s*-[^\s-]")
 """A line that would be an item of a list, were there a space behind its dash."""
 
@@ -159,7 +161,7 @@ def _does_not_follow(
         return what, "A dash is missing or one too many, or the line is indented wrongly."
     if found.startswith("<block") and here.column != start.column and not head.strip(" -"):
         before = _line_before(here.line, lines)
-        if here.column > _column(lines[before]):
+        if here.column > _DASHES.match(lines[before]).end():
             return _deeper(before)
         what = "this line starts in another column than those that it goes with."
         return what, "Keys of one mapping, and items of one list, are indented alike."
@@ -226,10 +228,10 @@ def _text_goes_on(begin: yaml.Mark, here: yaml.Mark, lines: list[str]) -> _Slip:
     if next_line and _HAS_KEY.match(head):
         return here.line + 1, *_deeper(begin.line)
     alike = begin.column == _column(lines[here.line])
-    if next_line and alike and not head.strip(" -"):
-        if found := _without_colon(begin.line, lines):
-            line, what, hint = found
-            return line, what, f"{hint} If it is a text over several lines, put it in quotes."
+    own_line = next_line and alike and not head.strip(" -")
+    if own_line and (found := _without_colon(begin.line, lines)):
+        line, what, hint = found
+        return line, what, f"{hint} If it is a text over several lines, put it in quotes."
     what = f"this line goes on with the text that begins on line {begin.line + 1}, and has a colon."
     hint = (
         "A text over several lines that holds a colon and a space must stand in quotes; "

@@ -438,6 +438,125 @@ def test_a_slip_is_told_with_its_own_line_and_what_is_missing(text, line, said):
     assert said in told
 
 
+BEHIND = (
+    "text stands behind a closed quote or bracket. Close each quote where its text ends, "
+    "and put the whole text in quotes of a kind that it does not hold."
+)
+DASH = "A dash is missing or one too many, or the line is indented wrongly."
+ITEM_AMONG_KEYS = f"this line is an item of a list, in the column of a mapping's keys. {DASH}"
+KEY_AMONG_ITEMS = f"this line is a key, in the column of a list's items. {DASH}"
+NO_FOLLOWING = (
+    "this line does not go on with those before it. "
+    "Look at its indentation, and at the quotes and brackets before it."
+)
+COLUMN = (
+    "this line starts in another column than those that it goes with. "
+    "Keys of one mapping, and items of one list, are indented alike."
+)
+DEEPER = (
+    "this line is indented deeper than line {0}, which has a value already. "
+    "Indent the keys of one mapping alike. Put a text over several lines in quotes."
+)
+GOES_ON = "this line goes on with the text that begins on line {0}, and has a colon. "
+TEXT_GOES_ON = (
+    f"{GOES_ON}A text over several lines that holds a colon and a space must stand in quotes; "
+    "a key is indented like the others of its mapping."
+)
+ITEM = "An item of a list starts with a dash and a space."
+NO_KEY = "a key with its colon must stand here, in one line."
+LONG = "k" * 1100
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "sentence"),
+    [
+        ("a: 'it's'", 1, BEHIND),
+        ('title: "Breiman" (2001)', 1, BEHIND),
+        ('a: "x\nb: "y"\n', 2, BEHIND),
+        ("regex: [0-9]+ x", 1, BEHIND),
+        ("entry: {python} run.py", 1, BEHIND),
+        ("a: [x] [y]", 1, BEHIND),
+        ("x: &a 1\nb: *a y\n", 2, NO_FOLLOWING),
+        ("x: [a]\n]", 2, "a ] stands here that closes no [."),
+        ("x: {a: b}}", 1, "a } stands here that closes no {."),
+        ("e:\n  - id: a\n  id: b", 3, KEY_AMONG_ITEMS),
+        ("- a\nkey: 1", 2, KEY_AMONG_ITEMS),
+        ("a: 1\n- b", 2, ITEM_AMONG_KEYS),
+        ("a: 1\n: 2", 2, NO_FOLLOWING),
+        ("title: 'x'\n  (2001)\n", 2, NO_FOLLOWING),
+        ("code:\n  path: a\n name: b\n", 3, COLUMN),
+        ("a:\n  - x\n - y\n", 3, COLUMN),
+        ("- a: x\n b: y\n", 2, COLUMN),
+        ("a: 'x'\n  b: 1\n", 2, DEEPER.format(1)),
+    ],
+)
+def test_what_does_not_follow_is_told_to_stand_in_a_wrong_column_only_where_it_does(
+    text, line, sentence
+):
+    assert refused(text) == [f"f.yaml:{line}: is no valid YAML: {sentence}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "sentence"),
+    [
+        (
+            "notes: we ran it\n  once more and found\n  the following: it works",
+            3,
+            TEXT_GOES_ON.format(1),
+        ),
+        ("- some text that\n    goes: on", 2, TEXT_GOES_ON.format(1)),
+        ("a: b\n  - c\n  - d: e", 3, TEXT_GOES_ON.format(1)),
+        ("a:\n  we ran\n  it and\n  found: c\n", 4, TEXT_GOES_ON.format(2)),
+        ("a:\n- x\n- y\n z: 1", 4, TEXT_GOES_ON.format(3)),
+        ("a:\n  -x\n  -y\n b: 1", 4, GOES_ON.format(2) + ITEM),
+        ("title: one\n  two: three\n", 2, DEEPER.format(1)),
+        (  # a key or a text: both are said
+            "notes:\n  we ran it\n  and found: it works\n",
+            2,
+            "behind 'we' a colon is missing. Write `we: ran it`. "
+            "If it is a text over several lines, put it in quotes.",
+        ),
+        (  # nothing but a key can stand at the start of a file
+            "code\n  path: a\n",
+            1,
+            "behind 'code' a colon is missing. Write `code: …`.",
+        ),
+        ("\ufefftitle x\nb: 1\n", 1, "behind 'title' a colon is missing. Write `title: x`."),
+        ("a:\n- b\n-c\nd: e\n", 3, f"{NO_KEY} {ITEM}"),
+        ("a: 1\n-c\nd: e\n", 2, f"{NO_KEY} {ITEM}"),
+        ("a:\n- b\nc\n- d\n", 3, f"{NO_KEY} {ITEM}"),
+        ("a: 'x'\n'b' c\nd: e\n", 2, NO_KEY),
+        (
+            " - x\n - y\nb: 1\n",
+            3,
+            "expected '<document start>', but found '<block mapping start>'.",
+        ),
+        (f"{LONG}: 1\nb: 2\n", 1, "a key has at most 1024 characters."),
+        (f"a: 1\n{LONG}: 1\n", 2, "a key has at most 1024 characters."),
+        (f"a: 1\n{LONG} x\nb: 2\n", 2, NO_KEY),
+        (f"a: 1\nb {LONG}\nb: 2\n", 2, NO_KEY),
+        (
+            f"a: 1\n{LONG[:300]} x\nb: 2\n",
+            2,
+            f"behind '{LONG[:60]}…' a colon is missing. Write `{LONG[:60]}…: x`.",
+        ),
+    ],
+)
+def test_a_missing_colon_is_told_only_where_it_is_no_text_over_several_lines(text, line, sentence):
+    assert refused(text) == [f"f.yaml:{line}: is no valid YAML: {sentence}"]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from([*"ab:-?'\"[]{}&*|#,%\n\n  ", "\n  ", ": ", "- "]), max_size=25))
+def test_any_text_is_read_or_refused_with_a_line_that_it_has(parts):
+    text = "".join(parts)
+    try:
+        read_yaml(text, "f")
+    except FileFormatError as error:
+        line = re.match(r"f(?::(\d+))?: ", str(error))[1]
+        assert line is None or 1 <= int(line) <= text.count("\n") + 1
+
+
 LAUGHS = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
