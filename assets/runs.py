@@ -31,13 +31,15 @@ def describe_runs(runs: RunSet) -> dict:
         }
         for (experiment, claim), found in values.items()
     ]
-    attempts = [attempt for run in runs.runs for attempt in run.attempts]
+    tried = [attempt for run in runs.runs for attempt in run.attempts]
+    attempts = [attempt for attempt in tried if attempt.started]
     return {
         **table("values", rows),
         "runs planned": runs.planned,
         "runs that count": sum(run.counted.status is Status.OK for run in runs.runs),
         "attempts": len(attempts),
         "failed attempts": sum(attempt.status is not Status.OK for attempt in attempts),
+        "left out": len(tried) - len(attempts),
         "run seconds": round(sum(attempt.seconds for attempt in attempts), 1),
     }
 

@@ -305,9 +305,9 @@ def print_status(
         shown = bad[0] if bad else rows[-1]
         says = shown.reason.sentence if shown.reason else ""
         scored = latest(project, paper, "scores")
-        if not bad and scored and scored.output:
+        if scored and scored.output:
             found = output_of(project, scored, Scores)
-            says = " ".join(filter(None, (found.headline, other_rubric(project, found))))
+            says = " ".join(filter(None, (says, found.headline, other_rubric(project, found))))
         if failed:
             says = f"{says} The last launch did not start: {failed}".lstrip()
         style = _STYLE.get(shown.status, "red")

@@ -133,7 +133,7 @@ def _markdown(card: Card) -> Iterator[str]:
         yield f"{escaped(condition)}:\n"
         yield "".join(f"- {escaped(one)}\n" for one in results)
     if not card.comparisons:
-        yield "No two contestants have a task in common: nothing is compared."
+        yield "No two contestants with a task in common: nothing is compared."
     yield "\n## Publication and knowledge cut-off\n"
     yield table(
         ["contestant", "tasks", "number", "verdict accuracy", "remembered"],

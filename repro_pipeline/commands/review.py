@@ -194,7 +194,7 @@ def _decide(
     print(f"Recorded as event {event.seq} of {drawn.paper}: {decision}.")
     for line in hidden if blind else []:
         print(line)
-    print(f"`repro run {drawn.paper}` brings it into the report.")
+    print(f"`repro rescore {drawn.paper}` brings it into the report.")
     return OK
 
 

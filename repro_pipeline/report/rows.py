@@ -108,7 +108,7 @@ def _tags(verdict: ClaimVerdict) -> tuple[str, ...]:
     if verdict.better_than_reported:
         tags.append("better than reported")
     if verdict.stands is False:
-        tags.append("may be chance, as one of so many claims")
+        tags.append("the miss may be chance, as one of so many claims")
     return tuple(tags)
 
 

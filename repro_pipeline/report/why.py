@@ -83,23 +83,33 @@ class Why(Frozen):
     """That the project's rubric is another one by now, in a sentence."""
 
 
-def why(project: Project, paper: str, claim: str | None) -> Why:
-    """The chain of a claim as it stands.
+def verdicts(project: Project, paper: str) -> dict[str, str]:
+    """The claims of a paper, each with its verdict. Raises BundleError where there are no scores."""
+    scores, _ = _scored(project, paper)
+    return {one.claim: str(one.verdict) for one in scores.verdicts}
 
-    Raises BundleError where there is no such paper or claim, or no claim is named; it lists the claims.
-    """
+
+def _scored(project: Project, paper: str) -> tuple[Scores, Sha256]:
+    """The scores that stand, and their digest."""
     scored = latest(project, paper, "scores")
     if scored is None or scored.output is None:
         reason = f": {scored.reason.sentence}" if scored and scored.reason else "."
         raise BundleError(
             f"'{paper}' has no scores{reason}", hint=f"`repro run {paper}` makes them."
         )
-    scores = output_of(project, scored, Scores)
+    return output_of(project, scored, Scores), scored.output
+
+
+def why(project: Project, paper: str, claim: str) -> Why:
+    """The chain of a claim as it stands. Raises BundleError where there is no such paper or claim."""
+    scores, kept = _scored(project, paper)
     evidence = Evidence.model_validate_json(project.store.get(scores.evidence))
     claims = {one.id: one for one in evidence.claims.claims}
     if claim not in claims:
-        what = f"'{paper}' has no claim '{claim}'." if claim else f"which claim of '{paper}'?"
-        raise BundleError(what, hint=choices(claim or "", list(claims), lead="It has"))
+        raise BundleError(
+            f"'{paper}' has no claim '{claim}'.",
+            hint=choices(claim, list(claims), lead="It has"),
+        )
     one = claims[claim]
     made = code_of_evidence(project, paper, evidence)
     causes = _output(project, paper, "attribution", Attribution)
@@ -110,7 +120,7 @@ def why(project: Project, paper: str, claim: str | None) -> Why:
         claim=one,
         reported=_reported(one, _output(project, paper, "parsed_paper", Paper)),
         verdict=next(v for v in scores.verdicts if v.claim == claim),
-        scores=scored.output,
+        scores=kept,
         rubric=scores.rubric,
         evidence=scores.evidence,
         findings=tuple(f for f in scores.findings if not f.claims or claim in f.claims),

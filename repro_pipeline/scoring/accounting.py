@@ -144,7 +144,7 @@ def _logs_and_times(runs: Sequence[Run]) -> Iterator[Finding]:
     if silent:
         yield Finding(
             kind="missing_log",
-            evidence=f"{counted(len(silent), 'run')} left no log: {_name(silent[0])}.",
+            evidence=f"{counted(len(silent), 'run')} left no log: {_example(silent)}.",
             severity="unverified",
             claims=_claims(silent),
         )
@@ -154,7 +154,7 @@ def _logs_and_times(runs: Sequence[Run]) -> Iterator[Finding]:
         yield Finding(
             kind="implausible_time",
             evidence=f"{counted(len(instant), 'run')} took less than {_LEAST_CPU_SECONDS} s of "
-            f"computing: {_name(instant[0])}.",
+            f"computing: {_example(instant)}.",
             severity="info",
             claims=_claims(instant),
         )
@@ -163,10 +163,15 @@ def _logs_and_times(runs: Sequence[Run]) -> Iterator[Finding]:
         yield Finding(
             kind="idle_time",
             evidence=f"{counted(len(idle), 'run')} computed for less than {_IDLE_SHARE:.0%} of the "
-            f"time: {_name(idle[0])}.",
+            f"time: {_example(idle)}.",
             severity="unverified",
             claims=_claims(idle),
         )
+
+
+def _example(runs: Sequence[Run]) -> str:
+    """The run, or one of several."""
+    return f"for example {_name(runs[0])}" if len(runs) > 1 else _name(runs[0])
 
 
 def _succeeded_late(run: Run) -> bool:

@@ -55,9 +55,17 @@ def test_the_chain_leads_from_the_claim_to_cell_runs_artifacts_and_assumptions(r
 def test_an_unknown_claim_or_paper_is_said(reproduced, capsys):
     assert main(["why", "tiny", "nothing"]) == 2
     assert "It has: noisy-plain, noisy-shrunk." in capsys.readouterr().err
-    assert main(["why", "tiny"]) == 2
-    assert "which claim of 'tiny'? It has: noisy-plain, noisy-shrunk." in capsys.readouterr().err
     assert main(["why", "nobody", "nothing"]) == 2
+    assert main(["why", "nobody"]) == 2
+
+
+def test_without_a_claim_all_are_listed_with_their_verdicts(reproduced, capsys):
+    assert main(["why", "tiny"]) == 0
+    listed = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert list(listed) == ["noisy-plain", "noisy-shrunk"]
+    assert set(listed.values()) <= {"reproduced", "not reproduced", "inconclusive"}
+    assert main(["why", "tiny", "--json"]) == 0
+    assert list(json.loads(capsys.readouterr().out)) == ["noisy-plain", "noisy-shrunk"]
 
 
 def test_failed_attempts_are_part_of_the_chain(project, capsys):

@@ -66,4 +66,4 @@ def test_a_verdict_that_does_not_stand_is_tagged_in_every_row():
     first = data.scores.verdicts[0].model_copy(update={"stands": False})
     scores = data.scores.model_copy(update={"verdicts": (first, *data.scores.verdicts[1:])})
     row = claim_rows(data.evidence.claims, scores)[0]
-    assert "may be chance, as one of so many claims" in row.tags
+    assert "the miss may be chance, as one of so many claims" in row.tags
