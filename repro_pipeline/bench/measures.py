@@ -46,7 +46,8 @@ DEFINITIONS = {
     "details_found": "missing details that a recorded assumption, or a statement of details.json, "
     "speaks of (by the task's pattern) / the task's missing details.",
     "details_right": "missing details with a statement whose value is a right filling / the task's "
-    "missing details. Where several statements speak of one, the last counts.",
+    "missing details. Where several statements speak of one, that counts which holds the task's pattern "
+    "most often, of equal ones the last.",
     "ablation_sign": "ablations whose believed difference has the verified sign / the task's ablations.",
     "integrity_flags": "findings of severity violation or suspect.",
     "claimed_unearned": "claims whose reported value, to its printed digits, the agent names or its code "
@@ -230,13 +231,14 @@ def _not_run(verdict: ClaimVerdict) -> ClaimVerdict:
 
 def _detail(missing, details: Sequence[Details]) -> DetailRow:
     spoken = [
-        one for one in details if re.search(missing.about, f"{one.statement} {one.value}", re.I)
+        len(re.findall(missing.about, f"{one.statement} {one.value}", re.I)) for one in details
     ]
-    if not spoken:
+    if not any(spoken):
         return DetailRow(id=missing.id, found=False, right=False)
-    last = spoken[-1]
-    right = any(filled(one, last.value, last.statement) for one in missing.right)
-    said = f"{last.statement} {'' if last.value is None else last.value}".strip()
+    # Another choice may name it in passing, and a later statement correct an earlier one.
+    one = details[max(range(len(spoken)), key=lambda at: (spoken[at], at))]
+    right = any(filled(filling, one.value, one.statement) for filling in missing.right)
+    said = f"{one.statement} {'' if one.value is None else one.value}".strip()
     return DetailRow(id=missing.id, found=True, right=right, said=said[:200])
 
 

@@ -67,6 +67,15 @@ def test_the_last_statement_about_a_detail_counts(tmp_path):
     assert (values["details_found"], values["details_right"]) == (1, 0)
 
 
+def test_a_statement_that_names_a_detail_in_passing_does_not_count_for_it(tmp_path):
+    said = [
+        Details(statement="number of cases: the number of cases is unsaid", value=60000),
+        Details(statement="the seed is drawn for each number of cases", value=50),
+    ]
+    assert of(tmp_path / "a", details=said)["details_right"] == 1
+    assert of(tmp_path / "b", details=said[::-1])["details_right"] == 1
+
+
 def test_what_a_model_remembers_is_told(tmp_path):
     assert of(tmp_path / "a")["remembered"] is None, "nobody was asked"
     values = of(tmp_path / "b", probes={"noisy-plain": 10.04, "noisy-shrunk": 19.0})
