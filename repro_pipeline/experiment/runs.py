@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from repro_pipeline.bundle.task import OutputMapping
+from repro_pipeline.experiment.command import fill_command
 from repro_pipeline.experiment.halts import Halts, is_structural, tries
 from repro_pipeline.experiment.judged import judged
 from repro_pipeline.experiment.sealed import (
@@ -137,9 +138,9 @@ def execute_runs(
 
     A failing run is recorded and hinders no other, but for an experiment whose first runs fail alike
     by what its code writes: those never tried are recorded as not run (see `halts`). Runs that were
-    tried least come first. After `deadline` (on the monotonic clock) no run is started; one that never was is
-    left out of the result. On an interrupt the running ones are ended and recorded as cancelled, and
-    the interrupt goes on.
+    tried least come first. After `deadline` (on the monotonic clock) no run is started; one that never
+    was is left out of the result. On an interrupt the running ones are ended and recorded as
+    cancelled, and the interrupt goes on.
     """
     lab.runner.enforcement()  # raises before anything is planned where no run could start
     for left in lab.scratch.glob("run-*"):  # of a worker that was killed; the paper's lock is held
@@ -365,41 +366,6 @@ def _name(run: PlannedRun) -> str:
     """What people who watch call a run."""
     seed = "" if run.identity.seed is None else f", seed {run.identity.seed}"
     return f"{run.experiment.id}{seed}"
-
-
-def fill_command(
-    command: Sequence[str], places: Mapping[str, Any], *, contract: bool = True
-) -> list[str]:
-    """The command of a run, from its words and the places as the code sees them.
-
-    A command that holds `{config}`, `{seed}`, `{out}` or `{data.NAME}` is a template, in which
-    `{data}` is the only input file; any other command is given `--config FILE --seed N --out DIR`,
-    unless it is of code that knows no such `contract`, and is run as it is. A leading `python`
-    stands for the environment's interpreter.
-    """
-    first, *rest = command
-    words = [places["python"] if first in {"python", "python3"} else first, *rest]
-    data = places["data"]
-    names = {
-        "{config}": places["config"],
-        "{seed}": places["seed"],
-        "{out}": places["out"],
-        **{f"{{data.{name}}}": path for name, path in data.items()},
-        **({"{data}": next(iter(data.values()))} if len(data) == 1 else {}),
-    }
-    if contract and not any(name in word for word in words for name in names):
-        return [
-            *words,
-            "--config",
-            places["config"],
-            "--seed",
-            places["seed"],
-            "--out",
-            places["out"],
-        ]
-    for name, value in names.items():
-        words = [word.replace(name, value) for word in words]
-    return words
 
 
 def _measured(outcome: RunOutcome) -> dict:

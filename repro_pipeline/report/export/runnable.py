@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from repro_pipeline.environment.image import dockerfile
-from repro_pipeline.experiment.runs import fill_command
+from repro_pipeline.experiment.command import fill_command
 from repro_pipeline.ledger.runs import ValueSource
 from repro_pipeline.report.export.material import (
     Material,

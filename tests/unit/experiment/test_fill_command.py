@@ -2,7 +2,7 @@
 
 import pytest
 
-from repro_pipeline.experiment.runs import fill_command
+from repro_pipeline.experiment.command import fill_command
 
 PLACES = {"python": "/env/python", "config": "/c.json", "seed": "7", "out": "/o", "data": {}}
 CONTRACT = ["--config", "/c.json", "--seed", "7", "--out", "/o"]
