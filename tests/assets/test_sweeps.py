@@ -83,7 +83,8 @@ def test_sweeps_run_fresh_seeds_and_leave_the_reproduction_as_it_is(project, rep
 
 
 def test_a_sweep_of_a_paper_that_is_not_reproduced_is_refused(project, capsys):
-    assert main(["sweep", "nobody"]) == 2
+    make_bundle(project / "papers" / "fresh")
+    assert main(["sweep", "fresh"]) == 2
     assert "Reproduce it first" in capsys.readouterr().err
 
 
