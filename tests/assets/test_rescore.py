@@ -141,6 +141,9 @@ def test_old_scores_stay_readable_with_their_rubric(project, two_papers, capsys)
 def test_a_paper_without_evidence_and_no_paper_at_all_are_said(project, capsys):
     assert main(["rescore", "nobody"]) == 2
     assert "there is no paper 'nobody'" in capsys.readouterr().err
+    make_bundle(project / "papers" / "fresh")
+    assert main(["rescore", "fresh"]) == 2
+    assert "there is no evidence of 'fresh'" in capsys.readouterr().err
     assert main(["rescore"]) == 2
     assert main(["score-history", "nobody"]) == 2
 

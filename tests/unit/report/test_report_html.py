@@ -12,6 +12,7 @@ import pytest
 from pydantic import ValidationError
 from unit.report.breiman import FOUND, METHODS, bare_report, breiman_report, hostile_report
 
+from repro_pipeline.ledger.runs import NOT_STARTED
 from repro_pipeline.paper.model import Correction
 from repro_pipeline.report.again import script as script_of
 from repro_pipeline.report.facts import cost
@@ -20,7 +21,7 @@ from repro_pipeline.report.markdown_report import render_markdown
 from repro_pipeline.report.model import ModelCost, ReportData
 from repro_pipeline.report.pages import tone
 from repro_pipeline.sandbox.image import ContainerImage
-from repro_pipeline.status import Outcome, Sign, Status, Verdict
+from repro_pipeline.status import Outcome, Reason, Sign, Status, Verdict
 
 VOID = {"meta", "br", "img", "link", "input", "hr"}
 SHAPES = {"use", "line", "rect", "circle", "path", "polygon"}
@@ -415,6 +416,15 @@ def test_what_was_cancelled_is_not_counted_as_failed(data: ReportData):
     tried = tuple(ended if one == failed else one for one in data.attempts)
     told = cost(data.model_copy(update={"attempts": tried})).attempts
     assert told == "32, 2 failed, 1 cancelled"
+
+
+def test_what_was_left_out_is_no_attempt(data: ReportData):
+    failed = data.failed_attempts[0]
+    why = Reason(code=NOT_STARTED, sentence="Not run: the first 2 runs failed alike.")
+    ended = failed.model_copy(update={"status": Status.CANCELLED, "reason": why})
+    tried = tuple(ended if one == failed else one for one in data.attempts)
+    told = cost(data.model_copy(update={"attempts": tried})).attempts
+    assert told == "31, 2 failed; 1 run left out"
 
 
 def test_key_claims_bear_a_star_with_a_name_in_the_figure():
